@@ -1,6 +1,9 @@
 import { knownSpend, type Spend } from './spend.ts';
 import type { RunExit } from './exit.ts';
 
+/** The outcome text of an agent that found its prompt too long; the next prompt is made shorter, and the second time ends the run. */
+export const contextOverflow = 'limit: context';
+
 /** What one finished attempt left behind, as far as stop rules care. */
 export interface AttemptRecord {
   readonly attempt: number;
@@ -80,6 +83,8 @@ export const decideNext = (records: readonly AttemptRecord[], policy: StopPolicy
     if (last.kinds.includes('cheat') && recent.filter((record) => record.kinds.includes('cheat')).length >= 2)
       return park(`Refused twice: ${last.summary}`);
 
+    const overflows = tailAlike(recent, (a, b) => a.agentOutcome === contextOverflow && b.agentOutcome === contextOverflow);
+    if (overflows >= 2) return park(`The prompt does not fit the agent's context, also after it was cut (${overflows} attempts).`);
     const idle = tailAlike(recent, sameState);
     if (idle >= policy.noProgress)
       return stop('no-progress', `${idle} attempts in a row changed nothing (same files, same failure): ${last.summary}`);
@@ -100,10 +105,12 @@ export const decideNext = (records: readonly AttemptRecord[], policy: StopPolicy
     return stop('budget', `$${spent.usd.toFixed(2)} of $${policy.budgetUsd.toFixed(2)} is spent. Raise stop.budget and retry to go on.`);
   if (policy.budgetTokens !== undefined && spent.tokens >= policy.budgetTokens)
     return stop('budget', `${spent.tokens} of ${policy.budgetTokens} tokens are spent. Raise stop.budget and retry to go on.`);
-  if (records.length >= policy.attempts)
+  // An attempt in which the agent could not work at all took nothing from the task's allowance.
+  const used = records.filter((record) => record.blocked === undefined).length;
+  if (used >= policy.attempts)
     return stop(
       'attempts',
-      `${records.length} of ${policy.attempts} attempts are used. ${last.summary} Raise stop.attempts above ${records.length} and retry to go on.`,
+      `${used} of ${policy.attempts} attempts are used. ${last.summary} Raise stop.attempts above ${used} and retry to go on.`,
     );
   if (stretch.elapsedMs >= policy.timeMs)
     return stop(

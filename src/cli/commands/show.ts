@@ -1,0 +1,70 @@
+import { createEvidenceStore } from '../../verify/index.ts';
+import { exitText } from '../../core/exit.ts';
+import { spendText } from '../../core/spend.ts';
+import { oneLine } from '../../core/text.ts';
+import type { Landed } from '../../land/index.ts';
+import { attemptsOf, inputOf, outputOf } from '../../loop/read.ts';
+import { findRun, readJournal } from '../place.ts';
+import { duration, line, printJson } from '../print.ts';
+import { summaryOf } from './status.ts';
+import path from 'node:path';
+
+export const landedText = (landed: Landed): string => {
+  switch (landed.landed) {
+    case 'branch':
+      return `branch ${landed.branch} at ${landed.commit.slice(0, 12)}`;
+    case 'merge':
+      return `${landed.target} at ${landed.commit.slice(0, 12)}`;
+    case 'patch':
+      return `patch ${landed.file}`;
+    case 'report':
+      return `report only; the verified change is ${landed.commit.slice(0, 12)}`;
+    case 'no':
+      return `not landed: ${landed.why}; the work is kept as ${landed.ref}`;
+  }
+};
+
+export const show = async (text: string, options: { readonly evidence?: boolean; readonly json?: boolean }): Promise<void> => {
+  const { place, reader } = await readJournal();
+  const run = findRun(reader, text);
+  const attempts = attemptsOf(run);
+  const ended = run.endedAt !== undefined;
+  const store = createEvidenceStore(path.join(place.stateHome, 'evidence'));
+  const records =
+    options.evidence === true
+      ? await Promise.all(
+          attempts.flatMap(({ evidence }) =>
+            evidence === undefined ? [] : [store.get(evidence).then((bytes) => JSON.parse(bytes.toString('utf8')) as unknown)],
+          ),
+        )
+      : undefined;
+  if (options.json === true) {
+    printJson({ ...summaryOf(run), input: inputOf(run), attemptViews: attempts, evidence: records });
+    return;
+  }
+  const { task, loop, base } = inputOf(run);
+  line(`Run ${run.id}`);
+  line(`  task     ${oneLine(task.title, 200)}`);
+  line(`  loop     ${loop.name} (${loop.file})`);
+  line(`  base     ${base}`);
+  if (ended) {
+    const output = outputOf(run);
+    line(`  outcome  ${exitText(output.exit)}`);
+    if (output.landed !== undefined) line(`  landed   ${landedText(output.landed)}`);
+    line(`  spend    ${attempts.every((attempt) => attempt.agent?.usageSource === 'no-model') ? 'no model was called' : spendText(output.spend)}`);
+  } else line(`  state    ${run.state}`);
+  for (const { record, agent, verdict, candidate, evidence, startedAt, endedAt } of attempts) {
+    line();
+    line(`Attempt ${record.attempt} (${duration(endedAt - startedAt)})`);
+    line(`  agent    ${agent === undefined ? 'unknown' : `${agent.agent.id} ${agent.agent.version ?? ''}`.trim()}: ${record.agentOutcome}`);
+    if (agent !== undefined && agent.text !== '') line(`  it said  ${oneLine(agent.text, 160)}`);
+    line(`  verdict  ${record.verdict}: ${record.summary}`);
+    for (const note of verdict?.notes ?? []) line(`  note     ${oneLine(note, 200)}`);
+    if (candidate !== undefined) line(`  change   ${candidate.slice(0, 12)} (gyre diff ${run.id} --attempt ${record.attempt})`);
+    if (evidence !== undefined) line(`  evidence ${store.path(evidence)}`);
+  }
+  if (records !== undefined) {
+    line();
+    printJson(records);
+  }
+};

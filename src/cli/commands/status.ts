@@ -1,0 +1,59 @@
+import { exitText } from '../../core/exit.ts';
+import { spendText } from '../../core/spend.ts';
+import { oneLine } from '../../core/text.ts';
+import type { RunRow } from '../../journal/index.ts';
+import { attemptsOf, inputOf, outputOf } from '../../loop/read.ts';
+import { duration, line, printJson, table } from '../print.ts';
+import { readJournal } from '../place.ts';
+
+const newest = 20;
+
+const isOpen = (run: RunRow): boolean => run.state === 'pending' || run.state === 'running';
+
+/** What a list says of one run; also the JSON shape of `gyre status --json`. */
+export const summaryOf = (run: RunRow) => {
+  const { task, loop } = inputOf(run);
+  const attempts = attemptsOf(run);
+  const output = isOpen(run) ? undefined : outputOf(run);
+  return {
+    run: run.id,
+    loop: loop.name,
+    task: task.key,
+    title: task.title,
+    state: run.state,
+    exit: output?.exit,
+    landed: output?.landed,
+    attempts: attempts.length,
+    lastVerdict: attempts.at(-1)?.record.verdict,
+    spend: output?.spend,
+    noModel: attempts.length > 0 && attempts.every((attempt) => attempt.agent?.usageSource === 'no-model'),
+    startedAt: new Date(run.startedAt).toISOString(),
+    endedAt: run.endedAt === undefined ? undefined : new Date(run.endedAt).toISOString(),
+  };
+};
+
+export const status = async (options: { readonly all?: boolean; readonly json?: boolean }): Promise<void> => {
+  const { place, reader } = await readJournal();
+  const runs = reader?.runs() ?? [];
+  const shown = options.all === true ? runs : runs.slice(-newest);
+  const owner = reader?.owner();
+  if (options.json === true) {
+    printJson({ stateHome: place.stateHome, owner, runs: shown.map(summaryOf) });
+    return;
+  }
+  if (runs.length === 0) {
+    line('No run yet in this repository. Start one with: gyre run');
+    return;
+  }
+  if (owner?.alive === true) line(`Gyre is at work here as process ${owner.identity.pid}.`);
+  const rows = shown.toReversed().map((run) => {
+    const summary = summaryOf(run);
+    const stale = isOpen(run) && owner?.alive !== true;
+    const state = summary.exit === undefined ? (stale ? 'interrupted: `gyre run` goes on with it' : run.state) : exitText(summary.exit);
+    const took = run.endedAt === undefined ? '' : duration(run.endedAt - run.startedAt);
+    const cost = summary.spend === undefined ? '' : summary.noModel ? 'no model' : spendText(summary.spend);
+    return [run.id, summary.loop, `${summary.attempts} att.`, took, cost, oneLine(summary.title, 50), oneLine(state, 110)];
+  });
+  for (const row of table([['RUN', 'LOOP', 'TRIES', 'TOOK', 'COST', 'TASK', 'OUTCOME'], ...rows])) line(row);
+  if (shown.length < runs.length) line(`${runs.length - shown.length} older runs are not shown: gyre status --all`);
+};

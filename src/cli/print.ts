@@ -1,0 +1,30 @@
+// Everything the command line writes to stdout goes through here.
+
+export const line = (text = ''): void => {
+  process.stdout.write(`${text}\n`);
+};
+
+export const printJson = (value: unknown): void => line(JSON.stringify(value, null, 2));
+
+/** Columns padded to their widest cell; the last one is not padded. Control characters must be gone from the cells already. */
+export const table = (rows: readonly (readonly string[])[]): string[] => {
+  const widths: number[] = [];
+  for (const row of rows) row.forEach((cell, column) => (widths[column] = Math.max(widths[column] ?? 0, cell.length)));
+  return rows.map((row) => row.map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widths[column] ?? 0))).join('  ').trimEnd());
+};
+
+/** A reader that went away (`gyre logs | head`) is no error. */
+export const tolerateClosedPipe = (): void => {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+};
+
+/** `3.2 s`, `2 min 5 s`, `850 ms`. */
+export const duration = (ms: number): string =>
+  ms < 1_000
+    ? `${Math.round(ms)} ms`
+    : ms < 60_000
+      ? `${(ms / 1_000).toFixed(1)} s`
+      : `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`;

@@ -1,0 +1,120 @@
+import type { AgentAdapter } from '../agent/index.ts';
+import type { AgentRunResult } from '../core/agent-result.ts';
+import type { RunExit } from '../core/exit.ts';
+import type { CommitSha, EpochMs, EvidenceHash, RunId } from '../core/ids.ts';
+import type { LoopDefinition } from '../core/loop-definition.ts';
+import type { Spend } from '../core/spend.ts';
+import type { AttemptRecord } from '../core/stop.ts';
+import type { Task } from '../core/task.ts';
+import type { Verdict } from '../core/verdict.ts';
+import type { Discoverer, Discovery } from '../discover/index.ts';
+import type { Engine } from '../journal/index.ts';
+import type { Lander, Landed } from '../land/index.ts';
+import type { EvidenceStore, Verifier } from '../verify/index.ts';
+import type { CheckoutFingerprint, WorkspaceManager } from '../workspace/index.ts';
+
+/** What a run starts from. Frozen in the journal; a retry brings a new one with the loop as it is then. */
+export interface RunInput {
+  readonly task: Task;
+  readonly loop: LoopDefinition;
+  readonly base: CommitSha;
+  /** The loop's folder inside the repository, '' for its root. */
+  readonly prefix: string;
+  /** First attempt of this stretch: 1, or the one after the last when a person retries. */
+  readonly firstAttempt: number;
+}
+
+/** How a run ended, as its handler returns it. */
+export interface RunOutput {
+  readonly exit: RunExit;
+  readonly landed: Landed | undefined;
+  readonly evidence: EvidenceHash | undefined;
+  readonly spend: Spend;
+  /** `next-tick`: nothing was wrong with the task, so the next tick opens the run again by itself (login, quota). */
+  readonly again: 'next-tick' | 'by-person';
+}
+
+/** One attempt as lists and `show` print it; kept in the run's view. */
+export interface AttemptView {
+  readonly record: AttemptRecord;
+  readonly candidate: CommitSha | undefined;
+  readonly evidence: EvidenceHash | undefined;
+  readonly prompt: EvidenceHash;
+  readonly verdict: Verdict | undefined;
+  readonly agent: Pick<AgentRunResult, 'agent' | 'result' | 'process' | 'spend' | 'text' | 'stdout' | 'stderr' | 'usageSource'> | undefined;
+  readonly startedAt: EpochMs;
+  readonly endedAt: EpochMs;
+}
+
+/** Everything the cycle needs, built by the command line. */
+export interface LoopParts {
+  readonly engine: Engine;
+  readonly workspaces: WorkspaceManager;
+  readonly verifier: Verifier;
+  readonly lander: Lander;
+  readonly evidence: EvidenceStore;
+  readonly discoverer: Discoverer;
+  readonly agentFor: (loop: LoopDefinition) => AgentAdapter;
+  readonly promptFor: PromptComposer;
+  readonly resolveBase: (target: string | undefined) => Promise<CommitSha>;
+  readonly readFile: (commit: CommitSha, path: string) => Promise<string | undefined>;
+  readonly fingerprint: () => Promise<CheckoutFingerprint>;
+  readonly differences: (before: CheckoutFingerprint, after: CheckoutFingerprint) => readonly string[];
+  /** Runs a process outside any run (discovery), ended with the engine. */
+  readonly runProcess: import('../verify/index.ts').RunProcess;
+  readonly setupSpec: (request: { readonly dir: string; readonly command: string; readonly timeoutMs: number; readonly marker: string }) => import('../process/index.ts').ProcessSpec;
+  readonly sweep: (marker: string) => Promise<number>;
+  readonly readFileBytes: (path: string) => Promise<Buffer>;
+  readonly clock: () => EpochMs;
+  readonly newRunId: () => RunId;
+}
+
+export type PromptComposer = (request: {
+  readonly definition: LoopDefinition;
+  readonly task: Task;
+  readonly attempt: number;
+  readonly previous: PreviousAttempt | undefined;
+  /** Most letters of task evidence and of the last attempt's evidence. */
+  readonly evidenceLetters: number;
+}) => string;
+
+/** What the next attempt is told of the last one. Untrusted text inside. */
+export interface PreviousAttempt {
+  readonly attempt: number;
+  readonly summary: string;
+  readonly reasons: readonly { readonly sentence: string; readonly evidence: string }[];
+}
+
+/** What happens while a tick runs, for whoever shows it. */
+export type TickEvent =
+  | { readonly event: 'run-recovered'; readonly run: RunId; readonly title: string }
+  | { readonly event: 'discovered'; readonly discovery: Discovery; readonly ms: number }
+  | { readonly event: 'skipped'; readonly task: Task; readonly why: string }
+  | { readonly event: 'run-started'; readonly run: RunId; readonly task: Task; readonly reopened: boolean }
+  | { readonly event: 'attempt-started'; readonly run: RunId; readonly attempt: number; readonly agent: string }
+  | { readonly event: 'agent-ended'; readonly run: RunId; readonly attempt: number; readonly outcome: string; readonly spend: Spend }
+  | { readonly event: 'verdict'; readonly run: RunId; readonly attempt: number; readonly verdict: Verdict; readonly summary: string }
+  | { readonly event: 'run-ended'; readonly run: RunId; readonly title: string; readonly output: RunOutput };
+
+export interface TickRequest {
+  readonly loop: LoopDefinition;
+  readonly prefix: string;
+  readonly dryRun: boolean;
+  readonly report: (event: TickEvent) => void;
+}
+
+export interface TickReport {
+  readonly base: CommitSha;
+  readonly discovery: Discovery;
+  readonly planned: readonly Admission[];
+  readonly runs: readonly { readonly run: RunId; readonly title: string; readonly output: RunOutput }[];
+  /** Set when later tasks were not started because the agent cannot work at all. */
+  readonly halted: string | undefined;
+  readonly exitCode: number;
+}
+
+/** What the tick decided about one discovered task. */
+export type Admission =
+  | { readonly admit: 'start'; readonly task: Task }
+  | { readonly admit: 'reopen'; readonly task: Task; readonly run: RunId }
+  | { readonly admit: 'skip'; readonly task: Task; readonly why: string; readonly needsPerson: boolean };

@@ -1,0 +1,29 @@
+// Reading a run's row back into words. The journal keeps JSON; these are the only places that say what it means.
+import type { RunExit } from '../core/exit.ts';
+import { addSpend, noSpend } from '../core/spend.ts';
+import type { RunRow } from '../journal/index.ts';
+import type { AttemptView, RunInput, RunOutput } from './port.ts';
+
+export const inputOf = (row: RunRow): RunInput => row.input as RunInput;
+
+/** Attempts with a verdict, oldest first; empty for a run that is not known. */
+export const attemptsOf = (row: RunRow | undefined): readonly AttemptView[] => (row?.view['attempts'] as readonly AttemptView[] | undefined) ?? [];
+
+/** Reason text that marks a run interrupted by the end of its engine's process: not a person's decision about the task. */
+export const interrupted = 'interrupted';
+
+/** How an ended run ended; runs that ended without their handler's word (cancelled, failed) get the exit their state means. */
+export const outputOf = (row: RunRow): RunOutput => {
+  if (row.state === 'done' && row.output !== undefined) return row.output as RunOutput;
+  const rest = {
+    landed: undefined,
+    evidence: undefined,
+    spend: addSpend([noSpend, ...attemptsOf(row).map((attempt) => attempt.record.spend)]),
+  };
+  const reason = row.error?.message ?? '';
+  if (row.state === 'cancelled') {
+    const exit: RunExit = { exit: 'stopped', by: 'cancelled', why: reason === '' ? 'Cancelled.' : `Cancelled: ${reason}.` };
+    return { ...rest, exit, again: reason === interrupted ? 'next-tick' : 'by-person' };
+  }
+  return { ...rest, exit: { exit: 'fault', code: row.error?.code ?? 'UNKNOWN', why: reason }, again: 'by-person' };
+};

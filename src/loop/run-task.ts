@@ -1,0 +1,129 @@
+// The spiral: attempts at one task, each with fresh context, until the verdict or a stop rule ends it. A run has exactly one exit.
+import { assert } from '../core/fault.ts';
+import type { EvidenceHash } from '../core/ids.ts';
+import { addSpend, noSpend } from '../core/spend.ts';
+import { decideNext, type StopPolicy } from '../core/stop.ts';
+import type { RunExit } from '../core/exit.ts';
+import type { LoopHandler, RunContext } from '../journal/index.ts';
+import type { Landed } from '../land/index.ts';
+import { checkProcess, performAttempt } from './attempt.ts';
+import type { AttemptView, LoopParts, RunInput, RunOutput, TickEvent } from './port.ts';
+import { attemptsOf } from './run-record.ts';
+
+export const taskRunName = 'task';
+
+export const createTaskRun = (parts: LoopParts, report: (event: TickEvent) => void): LoopHandler => ({
+  name: taskRunName,
+  version: 1,
+  handle: async (context, raw) => {
+    const input = raw as RunInput;
+    context.cleanup('sweep', async () => void (await parts.sweep(context.run.id)));
+    const output = await spiral({ parts, context, input, report });
+    report({ event: 'run-ended', run: context.run.id, title: input.task.title, output });
+    return output;
+  },
+});
+
+interface Spiral {
+  readonly parts: LoopParts;
+  readonly context: RunContext;
+  readonly input: RunInput;
+  readonly report: (event: TickEvent) => void;
+}
+
+const silent = (): void => undefined;
+
+const policyOf = ({ stop }: RunInput['loop']): StopPolicy => stop;
+
+const spiral = async ({ parts, context, input, report }: Spiral): Promise<RunOutput> => {
+  const views: AttemptView[] = [];
+  // What an earlier life of this run has told already is not told again while its steps are replayed.
+  const told = attemptsOf(parts.engine.reader.run(context.run.id)).length;
+  const policy = policyOf(input.loop);
+  const opened = await context.now(`opened/${context.run.generation}`);
+  for (;;) {
+    const decidedAt = await context.now(`decided/${context.run.generation}/${views.length}`);
+    const elapsedMs = decidedAt - opened;
+    // Attempts of an earlier stretch are replayed, not decided again.
+    const replaying = views.length < input.firstAttempt - 1;
+    const next = replaying
+      ? ({ next: 'attempt' } as const)
+      : decideNext(
+          views.map((view) => view.record),
+          policy,
+          { firstAttempt: input.firstAttempt, elapsedMs },
+        );
+    if (next.next === 'land') return await land({ parts, context, input, report }, views);
+    if (next.next === 'close') return close(views, next.exit, undefined);
+    views.push(
+      await performAttempt({
+        parts,
+        context,
+        input,
+        attempt: views.length + 1,
+        earlier: views,
+        remainingMs: policy.timeMs - elapsedMs,
+        report: views.length < told ? silent : report,
+      }),
+    );
+    if (views.length >= told) context.set('attempts', views);
+  }
+};
+
+const close = (views: readonly AttemptView[], exit: RunExit, landed: Landed | undefined): RunOutput => ({
+  exit,
+  landed,
+  evidence: views.at(-1)?.evidence,
+  spend: addSpend([noSpend, ...views.map((view) => view.record.spend)]),
+  again: views.at(-1)?.record.blocked === undefined ? 'by-person' : 'next-tick',
+});
+
+const land = async ({ parts, context, input, report }: Spiral, views: readonly AttemptView[]): Promise<RunOutput> => {
+  const { loop, task, base, prefix } = input;
+  const run = context.run.id;
+  const last = views.at(-1);
+  assert(last?.candidate !== undefined && last.evidence !== undefined, 'a passing attempt has a candidate and evidence');
+  const { candidate } = last;
+  const key = `land/${context.run.generation}`;
+  const verifyCombined = async (commit: typeof candidate, onto: typeof base): Promise<{ pass: boolean; why: string; evidence: EvidenceHash }> => {
+    const combined = await parts.workspaces.combined(commit, onto);
+    const { record, evidence } = await parts.verifier.verify({
+      run,
+      attempt: last.record.attempt,
+      task,
+      candidate: combined,
+      checks: loop.verify,
+      protect: loop.protect,
+      prefix,
+      setup: loop.workspace.setup,
+      setupTimeoutMs: loop.workspace.setupTimeoutMs,
+      findings: [],
+      process: checkProcess(context, `${key}/${commit}`),
+      signal: context.signal,
+    });
+    const { verdict } = record;
+    const why = verdict.verdict === 'fail' ? verdict.reasons.map((reason) => reason.sentence) : verdict.verdict === 'inconclusive' ? verdict.why : [];
+    return { pass: verdict.verdict === 'pass', why: why.join(' '), evidence };
+  };
+  const landing = { as: loop.land.as, run, target: loop.land.target };
+  const landed = await context.step(key, { onCrash: { reconcile: () => parts.lander.find(landing) } }, () =>
+    parts.lander.land({
+      ...landing,
+      loop: loop.name,
+      taskTitle: task.title,
+      taskKey: task.key,
+      base,
+      candidate,
+      evidence: last.evidence as EvidenceHash,
+      sign: loop.land.sign,
+      verifyCombined,
+    }),
+  );
+  await context.record(`${key}/recorded`, landed.landed === 'no' ? 'landing.refused' : 'change.landed', landed);
+  if (landed.landed === 'no') return close(views, { exit: 'parked', why: `Verified but not landed: ${landed.why}` }, landed);
+  context.set('landed', landed);
+  // The change is safe under its ref or branch; the folder has served. What still holds work stays and is listed (L7).
+  const holds = await context.step(`${key}/release`, {}, () => parts.workspaces.release(run, [candidate, landed.commit]));
+  if (holds.length > 0) context.set('workspace-kept', holds);
+  return close(views, { exit: 'goal-met' }, landed);
+};
