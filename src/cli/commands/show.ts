@@ -2,27 +2,12 @@ import { createEvidenceStore } from '../../verify/index.ts';
 import { exitText } from '../../core/exit.ts';
 import { spendText } from '../../core/spend.ts';
 import { oneLine } from '../../core/text.ts';
-import type { Landed } from '../../land/index.ts';
 import { attemptsOf, inputOf, outputOf } from '../../loop/read.ts';
 import { findRun, readJournal } from '../place.ts';
+import { landedText } from '../landed-text.ts';
 import { duration, line, printJson } from '../print.ts';
 import { summaryOf } from './status.ts';
 import path from 'node:path';
-
-export const landedText = (landed: Landed): string => {
-  switch (landed.landed) {
-    case 'branch':
-      return `branch ${landed.branch} at ${landed.commit.slice(0, 12)}`;
-    case 'merge':
-      return `${landed.target} at ${landed.commit.slice(0, 12)}`;
-    case 'patch':
-      return `patch ${landed.file}`;
-    case 'report':
-      return `report only; the verified change is ${landed.commit.slice(0, 12)}`;
-    case 'no':
-      return `not landed: ${landed.why}; the work is kept as ${landed.ref}`;
-  }
-};
 
 export const show = async (text: string, options: { readonly evidence?: boolean; readonly json?: boolean }): Promise<void> => {
   const { place, reader } = await readJournal();

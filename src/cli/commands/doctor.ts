@@ -1,0 +1,96 @@
+import { constants } from 'node:fs';
+import { access, mkdir } from 'node:fs/promises';
+import { knownAgents, probeCommand } from '../../agent/index.ts';
+import { findConfig } from '../../config/index.ts';
+import { Fault, Rejection } from '../../core/fault.ts';
+import { openReader } from '../../journal/index.ts';
+import { createGit } from '../../workspace/index.ts';
+import { agentOf } from '../compose.ts';
+import { findPlace, type Place } from '../place.ts';
+import { line, printJson } from '../print.ts';
+import { issueLine } from '../report-error.ts';
+
+interface Finding {
+  readonly what: string;
+  readonly state: 'ok' | 'note' | 'bad';
+  readonly sentence: string;
+}
+
+/** Oldest git whose `merge-tree --write-tree` exists: landings are combined without a checkout. */
+const oldestGit = [2, 38] as const;
+
+export const doctor = async (options: { readonly json?: boolean }): Promise<void> => {
+  const findings: Finding[] = [{ what: 'node', state: 'ok', sentence: `Node ${process.versions.node}` }];
+  const place = await attempt(findings, 'repository', () => findPlace());
+  if (place !== undefined) {
+    findings.push({ what: 'repository', state: 'ok', sentence: place.repository.root });
+    findings.push(await gitVersion(place), await stateHome(place), ownership(place), ...(await loops(place)));
+  }
+  for (const agent of knownAgents) {
+    const probe = await probeCommand(agent.command, process.env);
+    const sentence = probe.installed
+      ? `${agent.name} ${probe.version ?? ''} at ${probe.path ?? ''}${agent.usable ? '' : ' (installed; no adapter of its own in this version, usable as `agent: { use: command }`)'}`
+      : `${agent.name} is not installed`;
+    findings.push({ what: 'agent', state: probe.installed ? 'ok' : 'note', sentence });
+  }
+  if (findings.some((finding) => finding.state === 'bad')) process.exitCode = 2;
+  if (options.json === true) {
+    printJson(findings);
+    return;
+  }
+  for (const { what, state, sentence } of findings) line(`${state.padEnd(4)}  ${what.padEnd(10)}  ${sentence}`);
+};
+
+const attempt = async <T>(findings: Finding[], what: string, make: () => Promise<T>): Promise<T | undefined> => {
+  try {
+    return await make();
+  } catch (error) {
+    if (!(error instanceof Rejection) && !(error instanceof Fault)) throw error;
+    findings.push({ what, state: 'bad', sentence: `${error.message} ${error.hint ?? ''}`.trim() });
+    if (error instanceof Rejection) for (const issue of error.issues) findings.push({ what, state: 'bad', sentence: issueLine(issue) });
+    return undefined;
+  }
+};
+
+const gitVersion = async (place: Place): Promise<Finding> => {
+  const text = (await createGit(place.repository.root).run(['--version'])).stdout.toString().trim();
+  const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text)?.slice(1) ?? []).map(Number);
+  const enough = major > oldestGit[0] || (major === oldestGit[0] && minor >= oldestGit[1]);
+  return { what: 'git', state: enough ? 'ok' : 'bad', sentence: enough ? text : `${text} is too old: ${oldestGit.join('.')} or newer is needed.` };
+};
+
+const stateHome = async ({ stateHome: dir }: Place): Promise<Finding> => {
+  try {
+    await mkdir(dir, { recursive: true });
+    await access(dir, constants.W_OK);
+    return { what: 'state', state: 'ok', sentence: dir };
+  } catch (error) {
+    return { what: 'state', state: 'bad', sentence: `${dir} cannot be written: ${error instanceof Error ? error.message : String(error)}` };
+  }
+};
+
+const ownership = (place: Place): Finding => {
+  using reader = openReader(place.stateHome);
+  const owner = reader?.owner();
+  if (reader === undefined) return { what: 'journal', state: 'ok', sentence: 'none yet' };
+  const facts = reader.verify();
+  if (!facts.ok) return { what: 'journal', state: 'bad', sentence: `damaged at fact ${facts.seq}: ${facts.why}` };
+  const held = owner?.alive === true ? `, in use by process ${owner.identity.pid}` : '';
+  return { what: 'journal', state: 'ok', sentence: `${facts.facts} facts, chain unbroken${held}` };
+};
+
+const loops = async (place: Place): Promise<readonly Finding[]> => {
+  const findings: Finding[] = [];
+  const source = await findConfig(place.cwd, place.repository.root);
+  const names = (await source?.names()) ?? [];
+  if (source === undefined || names.length === 0) return [{ what: 'loop', state: 'note', sentence: 'none yet; make one with: gyre init' }];
+  for (const name of names) {
+    const loaded = await attempt(findings, 'loop', () => source.load(name));
+    if (loaded === undefined) continue;
+    const { installed, problem } = await agentOf(loaded.definition, { home: source.home, env: process.env }).probe();
+    findings.push(
+      installed ? { what: 'loop', state: 'ok', sentence: name } : { what: 'loop', state: 'bad', sentence: `${name}: ${problem}` },
+    );
+  }
+  return findings;
+};

@@ -1,0 +1,120 @@
+// Joins the parts: the one place that builds concrete things.
+import { randomBytes, randomInt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { agentEnvironment, createAgent, type AgentAdapter } from '../agent/index.ts';
+import { promptFor } from '../config/index.ts';
+import { Fault } from '../core/fault.ts';
+import { epochMs, newRunId, type EpochMs } from '../core/ids.ts';
+import type { LoopDefinition } from '../core/loop-definition.ts';
+import { createDiscoverer } from '../discover/index.ts';
+import { openEngine, type Engine } from '../journal/index.ts';
+import { createLander } from '../land/index.ts';
+import type { LoopParts } from '../loop/index.ts';
+import { createProcessHost, type ProcessHost, type ProcessSpec } from '../process/index.ts';
+import { checkEnvironment, createCheckRunner, createEvidenceStore, createVerifier, readTestReport, type RunProcess } from '../verify/index.ts';
+import { createWorkspaces, differences, fingerprintCheckout, readFileAt, resolveBase } from '../workspace/index.ts';
+import type { Place } from './place.ts';
+import { entryArgv } from './entries.ts';
+
+export interface Cycle extends AsyncDisposable {
+  readonly engine: Engine;
+  readonly parts: LoopParts;
+  readonly processes: ProcessHost;
+  /** Ends discovery and every run of this process; they go on with the next `gyre run`. */
+  interrupt(): Promise<void>;
+}
+
+export interface ComposeOptions {
+  readonly place: Place;
+  /** Absolute folder that holds `.gyre`: scripts of the scripted agent are looked up there. */
+  readonly home: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+const clock = (): EpochMs => epochMs(Date.now());
+
+export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<Cycle> => {
+  const { repository, stateHome } = place;
+  const processes = createProcessHost({ shim: entryArgv('shim') });
+  const engine = await openEngine({ stateHome, processes, clock, chance: Math.random });
+  const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
+  const workspaces = createWorkspaces({ repository, stateHome, clock });
+  const readFileOf: LoopParts['readFile'] = (commit, file) => readFileAt(repository, commit, file);
+  const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTestReport });
+  const stopping = new AbortController();
+  const parts: LoopParts = {
+    engine,
+    workspaces,
+    evidence,
+    clock,
+    verifier: createVerifier({ checks, evidence, readFileAt: readFileOf, ...tools(env) }),
+    lander: createLander({ repository, stateHome }),
+    discoverer: createDiscoverer({ checks, readFile: readFileOf, withCheckout: checkouts(workspaces), env: checkEnvironment(env, {}) }),
+    agentFor: (loop) => agentOf(loop, { home, env }),
+    promptFor,
+    resolveBase: (target) => resolveBase(repository, target),
+    readFile: readFileOf,
+    fingerprint: () => fingerprintCheckout(repository),
+    differences,
+    runProcess: tickProcesses({ processes, stateHome, signal: stopping.signal }),
+    setupSpec: (request) => setupSpec(request, env),
+    sweep: (marker) => processes.sweep(marker),
+    readFileBytes: (file) => readFile(file),
+    newRunId: () => newRunId(clock(), randomInt(2 ** 40)),
+  };
+  return {
+    engine,
+    parts,
+    processes,
+    interrupt: async () => {
+      stopping.abort();
+      await engine.cancelAll('interrupted');
+    },
+    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+  };
+};
+
+/** Builds the agent a loop names. */
+export const agentOf = (loop: LoopDefinition, { home, env }: Pick<ComposeOptions, 'home' | 'env'>): AgentAdapter =>
+  createAgent(loop.agent, { env, scriptRunner: entryArgv('scripted-runner'), scriptDir: home });
+
+const setupSpec = (
+  { dir, prefix, command, timeoutMs, marker }: Parameters<LoopParts['setupSpec']>[0],
+  env: NodeJS.ProcessEnv,
+): ProcessSpec => ({
+  command: 'sh',
+  args: ['-c', command],
+  cwd: prefix === '' ? dir : path.join(dir, prefix),
+  env: agentEnvironment(env, []),
+  stdin: { kind: 'none' },
+  limits: { deadlineMs: timeoutMs, idleMs: undefined, graceMs: 2_000, outputBytes: 2_000_000 },
+  marker,
+  whenOwnerDies: 'end',
+  askSignal: 'SIGTERM',
+});
+
+/** Processes of a tick belong to no run: each gets a job folder of its own and ends with the engine. */
+const tickProcesses = ({
+  processes,
+  stateHome,
+  signal,
+}: {
+  readonly processes: ProcessHost;
+  readonly stateHome: string;
+  readonly signal: AbortSignal;
+}): RunProcess => {
+  const tick = `tick-${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`;
+  let count = 0;
+  return async (key, spec) => {
+    count += 1;
+    const running = await processes.open(path.join(stateHome, 'jobs', tick, `${count}-${key.replace(/[^a-zA-Z0-9]+/g, '-').slice(0, 60)}`), spec);
+    const end = (): void => running.end('cancelled');
+    if (signal.aborted) end();
+    else signal.addEventListener('abort', end, { once: true });
+    const result = await running.result;
+    signal.removeEventListener('abort', end);
+    if (signal.aborted) throw new Fault('INTERRUPTED', 'Discovery was interrupted.', { hint: 'Start again with: gyre run' });
+    return result;
+  };
+};

@@ -1,0 +1,35 @@
+import path from 'node:path';
+import type { ConfigSource, LoadedLoop } from '../config/index.ts';
+import { findConfig } from '../config/index.ts';
+import { Rejection } from '../core/fault.ts';
+import type { AgentDefinition, LoopDefinition } from '../core/loop-definition.ts';
+import type { Place } from './place.ts';
+
+const noLoops = (): Rejection =>
+  new Rejection('There is no loop here: no .gyre/loops/*.md was found from this folder up to the top of the repository.', {
+    hint: 'Make one with: gyre init',
+  });
+
+/** The configuration that holds for the folder the command was started in. */
+export const configOf = async (place: Place): Promise<ConfigSource> => {
+  const source = await findConfig(place.cwd, place.repository.root);
+  if (source === undefined) throw noLoops();
+  return source;
+};
+
+/** Folder of the loop inside the repository, `/`-separated, '' for its root. */
+export const prefixOf = (place: Place, home: string): string => path.relative(place.repository.root, home).split(path.sep).join('/');
+
+/** The loop a person named, or the only one there is. */
+export const chooseLoop = async (source: ConfigSource, name: string | undefined): Promise<LoadedLoop> => {
+  if (name !== undefined) return await source.load(name);
+  const names = await source.names();
+  const [only] = names;
+  if (only === undefined) throw noLoops();
+  if (names.length > 1) throw new Rejection(`Which loop? There are ${names.length}: ${names.join(', ')}`, { hint: 'Name one: gyre run <loop>' });
+  return await source.load(only);
+};
+
+/** The same loop with another agent, by the name a person typed. */
+export const withAgent = (loop: LoopDefinition, agent: AgentDefinition | undefined): LoopDefinition =>
+  agent === undefined ? loop : { ...loop, agent };
