@@ -8,6 +8,5 @@ export default defineConfig({
     hookTimeout: 60_000,
     maxWorkers: 2,
     reporters: ['default'],
-    setupFiles: ['test/testkit/setup.ts'],
   },
 });

@@ -12,7 +12,14 @@ import { openEngine, type Engine } from '../journal/index.ts';
 import { createLander } from '../land/index.ts';
 import type { LoopParts } from '../loop/index.ts';
 import { createProcessHost, type ProcessHost, type ProcessSpec } from '../process/index.ts';
-import { checkEnvironment, createCheckRunner, createEvidenceStore, createVerifier, readTestReport, type RunProcess } from '../verify/index.ts';
+import {
+  checkEnvironment,
+  createCheckRunner,
+  createEvidenceStore,
+  createVerifier,
+  readTestReport,
+  type RunProcess,
+} from '../verify/index.ts';
 import { createWorkspaces, differences, fingerprintCheckout, readFileAt, resolveBase } from '../workspace/index.ts';
 import type { Place } from './place.ts';
 import { entryArgv } from './entries.ts';
@@ -108,7 +115,10 @@ const tickProcesses = ({
   let count = 0;
   return async (key, spec) => {
     count += 1;
-    const running = await processes.open(path.join(stateHome, 'jobs', tick, `${count}-${key.replace(/[^a-zA-Z0-9]+/g, '-').slice(0, 60)}`), spec);
+    const running = await processes.open(
+      path.join(stateHome, 'jobs', tick, `${count}-${key.replace(/[^a-zA-Z0-9]+/g, '-').slice(0, 60)}`),
+      spec,
+    );
     const end = (): void => running.end('cancelled');
     if (signal.aborted) end();
     else signal.addEventListener('abort', end, { once: true });

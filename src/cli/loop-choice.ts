@@ -26,7 +26,8 @@ export const chooseLoop = async (source: ConfigSource, name: string | undefined)
   const names = await source.names();
   const [only] = names;
   if (only === undefined) throw noLoops();
-  if (names.length > 1) throw new Rejection(`Which loop? There are ${names.length}: ${names.join(', ')}`, { hint: 'Name one: gyre run <loop>' });
+  if (names.length > 1)
+    throw new Rejection(`Which loop? There are ${names.length}: ${names.join(', ')}`, { hint: 'Name one: gyre run <loop>' });
   return await source.load(only);
 };
 

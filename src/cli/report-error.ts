@@ -4,7 +4,11 @@ import { exitCodes } from '../core/exit.ts';
 import { Fault, Rejection, type Issue } from '../core/fault.ts';
 
 const place = ({ origin }: Issue): string =>
-  [origin.file, ...(origin.line === undefined ? [] : [String(origin.line)]), ...(origin.column === undefined ? [] : [String(origin.column)])].join(':');
+  [
+    origin.file,
+    ...(origin.line === undefined ? [] : [String(origin.line)]),
+    ...(origin.column === undefined ? [] : [String(origin.column)]),
+  ].join(':');
 
 /** One issue on one line: `file:line:column key: found X, wanted Y (did you mean Z?)`. */
 export const issueLine = (issue: Issue): string => {

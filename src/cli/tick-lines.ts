@@ -30,7 +30,9 @@ export const tickLines = (event: TickEvent): readonly string[] => {
       return [`  attempt ${event.attempt}: ${event.verdict.verdict.toUpperCase()} ${oneLine(event.summary, 300)}`];
     case 'run-ended': {
       const { exit, landed } = event.output;
-      return [`  => ${oneLine(exitText(exit), 400)}${landed === undefined || landed.landed === 'no' ? '' : `, ${landedText(landed)}`} (run ${event.run} )`];
+      return [
+        `  => ${oneLine(exitText(exit), 400)}${landed === undefined || landed.landed === 'no' ? '' : `, ${landedText(landed)}`} (run ${event.run} )`,
+      ];
     }
   }
 };

@@ -59,7 +59,8 @@ export const tick = async (parts: LoopParts, request: TickRequest): Promise<Tick
   };
   const open = async (plan: Exclude<Admission, { admit: 'skip' }>): Promise<RunHandle> => {
     const input: RunInput = { task: plan.task, loop, base, prefix, firstAttempt: 1 };
-    if (plan.admit === 'start') return await engine.start(handler, input, { id: parts.newRunId(), dedupeKey: dedupeKeyOf(loop.name, plan.task) });
+    if (plan.admit === 'start')
+      return await engine.start(handler, input, { id: parts.newRunId(), dedupeKey: dedupeKeyOf(loop.name, plan.task) });
     return await engine.reopen(handler, plan.run, reopenedInput(engine.reader.run(plan.run), loop));
   };
   await Promise.all(Array.from({ length: loop.parallel }, worker));

@@ -62,7 +62,12 @@ export interface LoopParts {
   readonly differences: (before: CheckoutFingerprint, after: CheckoutFingerprint) => readonly string[];
   /** Runs a process outside any run (discovery), ended with the engine. */
   readonly runProcess: import('../verify/index.ts').RunProcess;
-  readonly setupSpec: (request: { readonly dir: string; readonly command: string; readonly timeoutMs: number; readonly marker: string }) => import('../process/index.ts').ProcessSpec;
+  readonly setupSpec: (request: {
+    readonly dir: string;
+    readonly command: string;
+    readonly timeoutMs: number;
+    readonly marker: string;
+  }) => import('../process/index.ts').ProcessSpec;
   readonly sweep: (marker: string) => Promise<number>;
   readonly readFileBytes: (path: string) => Promise<Buffer>;
   readonly clock: () => EpochMs;

@@ -7,7 +7,8 @@ import type { AttemptView, RunInput, RunOutput } from './port.ts';
 export const inputOf = (row: RunRow): RunInput => row.input as RunInput;
 
 /** Attempts with a verdict, oldest first; empty for a run that is not known. */
-export const attemptsOf = (row: RunRow | undefined): readonly AttemptView[] => (row?.view['attempts'] as readonly AttemptView[] | undefined) ?? [];
+export const attemptsOf = (row: RunRow | undefined): readonly AttemptView[] =>
+  (row?.view['attempts'] as readonly AttemptView[] | undefined) ?? [];
 
 /** Reason text that marks a run interrupted by the end of its engine's process: not a person's decision about the task. */
 export const interrupted = 'interrupted';

@@ -85,7 +85,10 @@ const land = async ({ parts, context, input, report }: Spiral, views: readonly A
   assert(last?.candidate !== undefined && last.evidence !== undefined, 'a passing attempt has a candidate and evidence');
   const { candidate } = last;
   const key = `land/${context.run.generation}`;
-  const verifyCombined = async (commit: typeof candidate, onto: typeof base): Promise<{ pass: boolean; why: string; evidence: EvidenceHash }> => {
+  const verifyCombined = async (
+    commit: typeof candidate,
+    onto: typeof base,
+  ): Promise<{ pass: boolean; why: string; evidence: EvidenceHash }> => {
     const combined = await parts.workspaces.combined(commit, onto);
     const { record, evidence } = await parts.verifier.verify({
       run,
@@ -102,7 +105,8 @@ const land = async ({ parts, context, input, report }: Spiral, views: readonly A
       signal: context.signal,
     });
     const { verdict } = record;
-    const why = verdict.verdict === 'fail' ? verdict.reasons.map((reason) => reason.sentence) : verdict.verdict === 'inconclusive' ? verdict.why : [];
+    const why =
+      verdict.verdict === 'fail' ? verdict.reasons.map((reason) => reason.sentence) : verdict.verdict === 'inconclusive' ? verdict.why : [];
     return { pass: verdict.verdict === 'pass', why: why.join(' '), evidence };
   };
   const landing = { as: loop.land.as, run, target: loop.land.target };

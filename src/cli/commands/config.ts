@@ -10,7 +10,8 @@ export const config = async (
   options: { readonly origin?: boolean; readonly schema?: string; readonly json?: boolean },
 ): Promise<void> => {
   if (options.schema !== undefined) {
-    if (options.schema !== 'loop' && options.schema !== 'gyre') throw new Rejection(`--schema: found ${options.schema}, wanted loop or gyre.`);
+    if (options.schema !== 'loop' && options.schema !== 'gyre')
+      throw new Rejection(`--schema: found ${options.schema}, wanted loop or gyre.`);
     printJson(options.schema === 'loop' ? loopJsonSchema() : gyreJsonSchema());
     return;
   }
@@ -20,7 +21,9 @@ export const config = async (
   const loops = [];
   for (const one of names) loops.push(await source.load(one));
   if (options.json === true) {
-    printJson(loops.map((loop) => ({ ...loop.definition, values: options.origin === true ? loop.values : undefined, notices: loop.notices })));
+    printJson(
+      loops.map((loop) => ({ ...loop.definition, values: options.origin === true ? loop.values : undefined, notices: loop.notices })),
+    );
     return;
   }
   for (const { definition, values, notices } of loops) {

@@ -75,7 +75,9 @@ export const demo = async (options: { readonly agent?: string; readonly keep?: b
       tell();
       tell(`main now:\n${log.replaceAll(/^/gm, '  ')}`);
       tell();
-      tell(`${landed} of ${report.runs.length} repaired, verified and landed; ${refused} refused and parked for a person; ${seconds.toFixed(1)} s.`);
+      tell(
+        `${landed} of ${report.runs.length} repaired, verified and landed; ${refused} refused and parked for a person; ${seconds.toFixed(1)} s.`,
+      );
       tell(`Your checkout (branch my-work, an unsaved file) is ${same ? 'byte for byte what it was' : 'CHANGED, which must not happen'}.`);
     }
     process.exitCode = verdictOnDemo({ report, landed, refused, same, scripted: options.agent === undefined });

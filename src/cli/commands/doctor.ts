@@ -56,7 +56,11 @@ const gitVersion = async (place: Place): Promise<Finding> => {
   const text = (await createGit(place.repository.root).run(['--version'])).stdout.toString().trim();
   const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text)?.slice(1) ?? []).map(Number);
   const enough = major > oldestGit[0] || (major === oldestGit[0] && minor >= oldestGit[1]);
-  return { what: 'git', state: enough ? 'ok' : 'bad', sentence: enough ? text : `${text} is too old: ${oldestGit.join('.')} or newer is needed.` };
+  return {
+    what: 'git',
+    state: enough ? 'ok' : 'bad',
+    sentence: enough ? text : `${text} is too old: ${oldestGit.join('.')} or newer is needed.`,
+  };
 };
 
 const stateHome = async ({ stateHome: dir }: Place): Promise<Finding> => {

@@ -40,14 +40,17 @@ export const init = async (options: InitOptions): Promise<void> => {
   // What was written must load: a template that its own schema refuses would be found by the user otherwise.
   await (await findConfig(place.cwd, place.repository.root))?.load(options.loop);
 
-  line(`Detected: ${stack.name}; tests are run with \`${stack.test}\`${stack.setup === undefined ? '' : `, a fresh checkout is prepared with \`${stack.setup}\``}.`);
+  line(
+    `Detected: ${stack.name}; tests are run with \`${stack.test}\`${stack.setup === undefined ? '' : `, a fresh checkout is prepared with \`${stack.setup}\``}.`,
+  );
   line(
     installed.length === 0
       ? 'No agent CLI was found on PATH.'
       : `Agents found: ${installed.map(({ agent: one, probe }) => `${one.name} ${probe.version ?? ''}`.trim()).join(', ')}.`,
   );
   line(`Wrote ${path.relative(place.cwd, file)} with agent ${agent}, in report mode: it repairs and verifies, and lands nothing.`);
-  if (options.agent === undefined && usable === undefined) line('Install Claude Code, or name another agent in that file, before the first run.');
+  if (options.agent === undefined && usable === undefined)
+    line('Install Claude Code, or name another agent in that file, before the first run.');
   line();
   line(`Next: gyre run ${options.loop} --dry-run    what would be done, at no cost`);
   line(`      gyre run ${options.loop}              do it and report`);

@@ -2,7 +2,8 @@ import { Rejection } from '../../core/fault.ts';
 import { findRun, readJournal } from '../place.ts';
 import { line, printJson, tolerateClosedPipe } from '../print.ts';
 
-const noJournal = (): Rejection => new Rejection('There is no journal yet: nothing was run in this repository.', { hint: 'Start with: gyre run' });
+const noJournal = (): Rejection =>
+  new Rejection('There is no journal yet: nothing was run in this repository.', { hint: 'Start with: gyre run' });
 
 export const exportJournal = async (options: { readonly run?: string }): Promise<void> => {
   tolerateClosedPipe();

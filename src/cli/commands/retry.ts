@@ -20,7 +20,8 @@ export const retry = async (
   using reader = openReader(place.stateHome);
   const row = findRun(reader, text);
   const input = inputOf(row);
-  if (row.state === 'done' && outputOf(row).exit.exit === 'goal-met') throw new Rejection(`Run ${row.id} met its goal; there is nothing to retry.`);
+  if (row.state === 'done' && outputOf(row).exit.exit === 'goal-met')
+    throw new Rejection(`Run ${row.id} met its goal; there is nothing to retry.`);
   const home = path.join(place.repository.root, input.prefix);
   const source = await findConfig(home, place.repository.root);
   // The loop as it is now, so that a limit raised in its file counts; a goal from the command line has no file.
@@ -44,6 +45,7 @@ export const retry = async (
 const withAttempts = (loop: LoopDefinition, text: string | undefined): LoopDefinition => {
   if (text === undefined) return loop;
   const attempts = Number(text);
-  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 1_000) throw new Rejection(`--attempts: found ${text}, wanted a whole number from 1 to 1000.`);
+  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 1_000)
+    throw new Rejection(`--attempts: found ${text}, wanted a whole number from 1 to 1000.`);
   return { ...loop, stop: { ...loop.stop, attempts } };
 };

@@ -6,7 +6,11 @@ import { oneLine } from '../../core/text.ts';
 import { readJournal } from '../place.ts';
 import { line, printJson, table } from '../print.ts';
 
-export const workspaces = async (options: { readonly prune?: boolean; readonly free?: readonly string[]; readonly json?: boolean }): Promise<void> => {
+export const workspaces = async (options: {
+  readonly prune?: boolean;
+  readonly free?: readonly string[];
+  readonly json?: boolean;
+}): Promise<void> => {
   const { place, reader } = await readJournal();
   const manager = createWorkspaces({ repository: place.repository, stateHome: place.stateHome, clock: () => epochMs(Date.now()) });
   const alive = reader?.owner()?.alive === true;
@@ -20,7 +24,8 @@ export const workspaces = async (options: { readonly prune?: boolean; readonly f
       throw new Rejection(`${one.length === 0 ? 'No' : `${one.length}`} workspaces match ${name}; nothing more was removed.`, {
         hint: '`gyre workspaces` lists them.',
       });
-    if (workspace.holds.includes('live-run')) throw new Rejection(`Run ${workspace.run} is at work there. Stop it first: gyre stop ${workspace.run}`);
+    if (workspace.holds.includes('live-run'))
+      throw new Rejection(`Run ${workspace.run} is at work there. Stop it first: gyre stop ${workspace.run}`);
     freed.push({ run: workspace.run, ...(await manager.free(workspace.run)) });
   }
   const pruned: string[] = [];
@@ -36,7 +41,11 @@ export const workspaces = async (options: { readonly prune?: boolean; readonly f
     return;
   }
   for (const { run, savedAs } of freed)
-    line(savedAs === undefined ? `Removed the workspace of ${run} (it held no work).` : `Removed the workspace of ${run} after saving its work as ${savedAs}`);
+    line(
+      savedAs === undefined
+        ? `Removed the workspace of ${run} (it held no work).`
+        : `Removed the workspace of ${run} after saving its work as ${savedAs}`,
+    );
   for (const run of pruned) line(`Removed the workspace of ${run} (nothing unlanded in it).`);
   if (left.length === 0) {
     line('No workspace is kept.');

@@ -53,14 +53,19 @@ const javascript: Detector = ({ names, text }) => {
 const python: Detector = ({ names, text }) => {
   const marks = ['pyproject.toml', 'pytest.ini', 'setup.cfg', 'tox.ini', 'setup.py', 'requirements.txt'];
   if (!marks.some((mark) => names.has(mark))) return undefined;
-  const usesPytest = names.has('pytest.ini') || names.has('tests') || names.has('conftest.py') || marks.some((mark) => /pytest/.test(text(mark) ?? ''));
-  return usesPytest ? { name: 'Python with pytest', test: 'python3 -m pytest -rA', setup: undefined } : { name: 'Python', test: 'python3 -m unittest', setup: undefined };
+  const usesPytest =
+    names.has('pytest.ini') || names.has('tests') || names.has('conftest.py') || marks.some((mark) => /pytest/.test(text(mark) ?? ''));
+  return usesPytest
+    ? { name: 'Python with pytest', test: 'python3 -m pytest -rA', setup: undefined }
+    : { name: 'Python', test: 'python3 -m unittest', setup: undefined };
 };
 
 const go: Detector = ({ names }) => (names.has('go.mod') ? { name: 'Go', test: 'go test -json ./...', setup: undefined } : undefined);
 const rust: Detector = ({ names }) => (names.has('Cargo.toml') ? { name: 'Rust', test: 'cargo test', setup: undefined } : undefined);
-const maven: Detector = ({ names }) => (names.has('pom.xml') ? { name: 'Java with Maven', test: 'mvn -q test', setup: undefined } : undefined);
-const gradle: Detector = ({ names }) => (names.has('gradlew') ? { name: 'Java with Gradle', test: './gradlew test', setup: undefined } : undefined);
+const maven: Detector = ({ names }) =>
+  names.has('pom.xml') ? { name: 'Java with Maven', test: 'mvn -q test', setup: undefined } : undefined;
+const gradle: Detector = ({ names }) =>
+  names.has('gradlew') ? { name: 'Java with Gradle', test: './gradlew test', setup: undefined } : undefined;
 const make: Detector = ({ names, text }) =>
   names.has('Makefile') && /^test\s*:/m.test(text('Makefile') ?? '') ? { name: 'make', test: 'make test', setup: undefined } : undefined;
 

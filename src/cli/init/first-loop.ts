@@ -1,5 +1,13 @@
 /** The first loop file, in report mode. Every value is quoted as JSON, which is YAML too, so no command can break the file. */
-export const firstLoop = ({ test, setup, agent }: { readonly test: string; readonly setup: string | undefined; readonly agent: string }): string =>
+export const firstLoop = ({
+  test,
+  setup,
+  agent,
+}: {
+  readonly test: string;
+  readonly setup: string | undefined;
+  readonly agent: string;
+}): string =>
   `---
 description: Repair the tests that fail
 discover:

@@ -1,2 +1,0 @@
-// Runs before every test file.
-export {};
