@@ -45,6 +45,7 @@ export const oneLine = (text: string, letters = 120): string => {
 export const slug = (text: string, letters = 48): string => {
   const plain = text
     .normalize('NFKD')
+    .replace(/\p{M}+/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
     .replace(/^-+|-+$/g, '');
