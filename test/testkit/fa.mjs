@@ -2,7 +2,7 @@
 // the repository. Usage: node fa.mjs <script.json> <ledger.jsonl>
 // script.json: { "calls": [[step, ...], ...], "last": "repeat" | "stop" }; step objects, performed in order:
 //   {print: text} {printBytes: base64} {write: path, text} {append: path, text} {replace: path, from, to} {remove: path} {sh: command}
-//   {sleep: ms} {flood: ms} {child: "holds-stdout" | "ignores-signals" | "setsid"} {event: object} {overflow: true} {exit: code}
+//   {sleep: ms} {flood: ms} {child: "holds-stdout" | "ignores-signals" | "setsid"} {event: object} {slow: text, pauseMs} {exit: code}
 import { spawn, execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -11,7 +11,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 const [scriptFile, ledgerFile] = process.argv.slice(2);
 const script = JSON.parse(fs.readFileSync(scriptFile, 'utf8'));
 const prompt = fs.readFileSync(0);
-const earlier = fs.existsSync(ledgerFile) ? fs.readFileSync(ledgerFile, 'utf8').split('\n').filter((line) => line.includes('"start"')).length : 0;
+const earlier = fs.existsSync(ledgerFile)
+  ? fs
+      .readFileSync(ledgerFile, 'utf8')
+      .split('\n')
+      .filter((line) => line.includes('"start"')).length
+  : 0;
 const call = earlier + 1;
 const note = (entry) => fs.appendFileSync(ledgerFile, `${JSON.stringify({ call, pid: process.pid, at: Date.now(), ...entry })}\n`);
 note({
@@ -29,7 +34,9 @@ const write = (data) => new Promise((resolve) => process.stdout.write(data, reso
 const children = {
   'holds-stdout': () => spawn(process.execPath, ['-e', 'setTimeout(() => {}, 600000)'], { stdio: ['ignore', 'inherit', 'inherit'] }),
   'ignores-signals': () =>
-    spawn(process.execPath, ['-e', "process.on('SIGTERM', () => {}); process.on('SIGINT', () => {}); setTimeout(() => {}, 600000)"], { stdio: 'ignore' }),
+    spawn(process.execPath, ['-e', "process.on('SIGTERM', () => {}); process.on('SIGINT', () => {}); setTimeout(() => {}, 600000)"], {
+      stdio: 'ignore',
+    }),
   setsid: () => spawn(process.execPath, ['-e', 'setTimeout(() => {}, 600000)'], { stdio: 'ignore', detached: true }),
 };
 
@@ -42,7 +49,12 @@ const perform = async (step) => {
   else if ('remove' in step) fs.rmSync(step.remove, { recursive: true, force: true });
   else if ('sh' in step) execFileSync('sh', ['-c', step.sh], { stdio: ['ignore', 'inherit', 'inherit'] });
   else if ('sleep' in step) await delay(step.sleep);
-  else if ('event' in step) await write(`${JSON.stringify(step.event)}\n`);
+  else if ('slow' in step) {
+    for (const byte of Buffer.from(`${step.slow}\n`)) {
+      await write(Buffer.from([byte]));
+      if (byte > 127) await delay(step.pauseMs ?? 5);
+    }
+  } else if ('event' in step) await write(`${JSON.stringify(step.event)}\n`);
   else if ('flood' in step) {
     const end = Date.now() + step.flood;
     const line = `${'x'.repeat(99)}\n`.repeat(100);
