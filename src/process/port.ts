@@ -96,6 +96,11 @@ export interface ProcessHost {
   open(jobDir: string, spec: ProcessSpec): Promise<ManagedProcess>;
   /** What a job folder holds, without starting anything. */
   inspect(jobDir: string): Promise<'absent' | 'running' | 'ended' | 'lost'>;
+  /**
+   * Makes sure that no process starts in this job folder any more, so that the slow shim of a dead engine finds its place taken.
+   * `claimed`: a shim was first; `open` adopts, reads or reports it. After `revoked`, `open` gives `not-started`.
+   */
+  revoke(jobDir: string): Promise<'revoked' | 'claimed'>;
   /** Ends every process of this machine that carries the marker; returns how many there were. */
   sweep(marker: string): Promise<number>;
 }

@@ -1,0 +1,49 @@
+// When a program has run too long or been silent too long. Pure; times are monotonic milliseconds.
+//
+// A tick that comes late by more than `lateMs` means that the shim itself stood still: the machine slept (where the monotonic clock
+// counts sleep), or the whole tree was stopped. That time is nobody's silence, so both limits move on by it. Where the monotonic clock
+// stands still in sleep (Linux), sleep is seen as `sleptMs` by comparison with the time since boot; the limits need no correction.
+import type { ProcessLimits } from './port.ts';
+
+export const tickMs = 200;
+const lateMs = 3_000;
+/** Less difference between the two clocks than this is rounding. */
+const sleepFloorMs = 2_000;
+
+export interface Watch {
+  readonly startedAt: number;
+  readonly lastOutputAt: number;
+  readonly lastTickAt: number;
+  /** Time that stands for nobody, as far as the monotonic clock saw it. */
+  readonly stoppedMs: number;
+  /** All time in which the shim stood still, sleep of the machine included. */
+  readonly suspendedMs: number;
+}
+
+export const startWatch = (now: number): Watch => ({ startedAt: now, lastOutputAt: now, lastTickAt: now, stoppedMs: 0, suspendedMs: 0 });
+
+export const sawOutput = (watch: Watch, now: number): Watch => ({ ...watch, lastOutputAt: now });
+
+export interface Tick {
+  readonly now: number;
+  /** By how much the clock that counts sleep ran ahead of the monotonic one since the last tick. */
+  readonly sleptMs: number;
+  readonly limits: Pick<ProcessLimits, 'deadlineMs' | 'idleMs'>;
+}
+
+/** The watch after one tick, and which limit is over, if any. The deadline goes first. */
+export const onTick = (watch: Watch, tick: Tick): { readonly watch: Watch; readonly over: 'deadline' | 'idle' | undefined } => {
+  const gapMs = tick.now - watch.lastTickAt - tickMs;
+  const stoppedMs = gapMs > lateMs ? gapMs : 0;
+  const next: Watch = {
+    ...watch,
+    lastOutputAt: Math.min(tick.now, watch.lastOutputAt + stoppedMs),
+    lastTickAt: tick.now,
+    stoppedMs: watch.stoppedMs + stoppedMs,
+    suspendedMs: watch.suspendedMs + stoppedMs + (tick.sleptMs > sleepFloorMs ? tick.sleptMs : 0),
+  };
+  const { deadlineMs, idleMs } = tick.limits;
+  if (deadlineMs !== undefined && tick.now - next.startedAt - next.stoppedMs >= deadlineMs) return { watch: next, over: 'deadline' };
+  if (idleMs !== undefined && tick.now - next.lastOutputAt >= idleMs) return { watch: next, over: 'idle' };
+  return { watch: next, over: undefined };
+};

@@ -1,0 +1,91 @@
+// A look at all processes of the machine: who is whose child, in which group, and who carries a marker in its environment.
+import { execFileSync } from 'node:child_process';
+import { readFileSync, readdirSync } from 'node:fs';
+
+import { hasProc, readStat, selfIdentity } from './identity.ts';
+import type { ProcessIdentity } from './port.ts';
+
+export interface ProcessRow {
+  readonly identity: ProcessIdentity;
+  readonly parent: number;
+  readonly group: number;
+  readonly marked: boolean;
+}
+
+/** The environment variable by which descendants are found. */
+export const markName = 'GYRE_MARK';
+
+/**
+ * True when one whole entry of an environment block (entries end with NUL) is the marker: `GYRE_MARK=a` is neither found in
+ * `GYRE_MARK=ab` nor in `X=GYRE_MARK=a`.
+ */
+export const hasMark = (environ: Buffer, marker: string): boolean => {
+  const entry = Buffer.from(`${markName}=${marker}`);
+  for (let at = environ.indexOf(entry); at >= 0; at = environ.indexOf(entry, at + 1)) {
+    const end = at + entry.length;
+    if ((at === 0 || environ[at - 1] === 0) && (end === environ.length || environ[end] === 0)) return true;
+  }
+  return false;
+};
+
+const isMarked = (pid: number, marker: string): boolean => {
+  try {
+    return hasMark(readFileSync(`/proc/${pid}/environ`), marker);
+  } catch {
+    return false;
+  }
+};
+
+// Kernel threads are children of number 2: no environment, not ours, and on large machines most of the table.
+const kernelThreads = 2;
+
+const procTable = (marker: string): ProcessRow[] => {
+  const { bootId } = selfIdentity();
+  const rows: ProcessRow[] = [];
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    const stat = readStat(pid);
+    if (stat === undefined || stat.state === 'Z' || stat.state === 'X' || stat.parent === kernelThreads) continue;
+    const identity = { pid, startTime: stat.startTime, bootId };
+    rows.push({ identity, parent: stat.parent, group: stat.group, marked: isMarked(pid, marker) });
+  }
+  return rows;
+};
+
+/**
+ * One line of `ps eww -o pid=,ppid=,pgid=,state=,lstart=,command=`, where the environment follows the command. The entries are parted by
+ * blanks only, so a program that was given the text `GYRE_MARK=<marker>` as an argument counts as marked: weaker than /proc, where
+ * entries are exact. The marker holds no blank (the host sees to it).
+ */
+export const parsePsLine = (line: string, options: { readonly marker: string; readonly bootId: string }): ProcessRow | undefined => {
+  const parts = /^\s*(\d+)\s+(\d+)\s+(\d+)\s+(\S+)\s+(\S+\s+\S+\s+\S+\s+\S+\s+\d{4})\s(.*)$/s.exec(line);
+  const [, pid, parent, group, state, startTime, command] = parts ?? [];
+  if (pid === undefined || startTime === undefined || command === undefined || state?.startsWith('Z') === true) return undefined;
+  const identity = { pid: Number(pid), startTime: startTime.trim(), bootId: options.bootId };
+  return { identity, parent: Number(parent), group: Number(group), marked: command.split(' ').includes(`${markName}=${options.marker}`) };
+};
+
+const psTable = (marker: string): ProcessRow[] => {
+  const args = ['axeww', '-o', 'pid=,ppid=,pgid=,state=,lstart=,command='];
+  const text = execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 10_000, maxBuffer: 256 << 20 });
+  const { bootId } = selfIdentity();
+  return text.split('\n').flatMap((line) => parsePsLine(line, { marker, bootId }) ?? []);
+};
+
+/** All live processes that may be seen; dead ones that wait to be reaped are left out. */
+export const readTable = (marker: string): readonly ProcessRow[] => (hasProc ? procTable(marker) : psTable(marker));
+
+/**
+ * Direct children of one process, threads' children included. Cheap (reads only this process), so that it can be asked every second.
+ * Empty where the kernel does not offer the file.
+ */
+export const childrenOf = (pid: number): readonly number[] => {
+  try {
+    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
+      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
+    );
+  } catch {
+    return [];
+  }
+};
