@@ -15,7 +15,7 @@ import { pause } from './pause.ts';
 import type { Engine, EngineOptions, JournalReader, LoopHandler, RunHandle, RunRow } from './port.ts';
 import { openReader } from './reader.ts';
 import { isOpen } from './rows.ts';
-import { findOpenRuns, reopenRun, resumeRun, startRun } from './run-records.ts';
+import { findOpenRuns, reopenRun, resumeRun, type RunOpening, startRun } from './run-records.ts';
 import { journalFile, openDatabase } from './schema.ts';
 import { storageFault } from './storage-error.ts';
 import { type CrashPoints, createStore, type Store } from './store.ts';
@@ -50,6 +50,13 @@ const newWaiter = (): Waiter => {
   // A caller that only starts a run must not be ended by a stopped engine.
   promise.catch(() => {});
   return { ended: promise, resolve, reject };
+};
+
+/** Waits for what never rejects, but not longer than the grace. */
+const withinGrace = async (work: Promise<unknown>): Promise<void> => {
+  const over = new AbortController();
+  await Promise.race([work, pause(disposeGraceMs, over.signal)]);
+  over.abort();
 };
 
 const createEngine = ({ options, store, reader, epoch, close }: Opened): Engine => {
@@ -89,13 +96,16 @@ const createEngine = ({ options, store, reader, epoch, close }: Opened): Engine 
     }
   };
 
-  const launch = (run: RunRow, handler: LoopHandler): RunHandle => {
+  const launch = (opening: RunOpening, handler: LoopHandler): RunHandle => {
+    const { run } = opening;
     const handle = handleOf(run);
+    // Recovery may have found a run that `start` wrote a moment ago.
+    if (executions.has(run.id)) return handle;
     const tools = { ...options, store, stopping: stopping.signal };
-    const execution = execute(tools, run, handler);
+    const execution = execute(tools, opening, handler);
     executions.set(run.id, execution);
     poll ??= setInterval(seeCancels, cancelPollMs).unref();
-    void execution.finished.then((end) => {
+    const conclude = (end: RunRow | Fault): void => {
       executions.delete(run.id);
       if (executions.size === 0) {
         clearInterval(poll);
@@ -105,22 +115,17 @@ const createEngine = ({ options, store, reader, epoch, close }: Opened): Engine 
       waiters.delete(run.id);
       if (end instanceof Fault) waiter?.reject(end);
       else waiter?.resolve(end);
-    });
+    };
+    void execution.finished.then(conclude);
     return handle;
   };
 
   const dispose = async (): Promise<void> => {
     stopping.abort(new Fault('ENGINE_DISPOSED', `The engine of ${options.stateHome} was closed.`));
-    const graceOver = new AbortController();
-    const unwound = Promise.all([...executions.values()].map((execution) => execution.finished)).then(() => graceOver.abort());
-    await Promise.race([unwound, pause(disposeGraceMs, graceOver.signal)]);
+    await withinGrace(Promise.all([...executions.values()].map((execution) => execution.finished)));
     if (!store.stopped.aborted) {
-      const released = store.write((transaction) => releaseOwnership(transaction, epoch)).then(() => graceOver.abort());
-      // A disk that refuses now costs nothing: the next engine sees that this process is gone, or this lock.
-      released.catch(() => {});
-      const bound = new AbortController();
-      await Promise.race([released.catch(() => {}), pause(disposeGraceMs, bound.signal)]);
-      bound.abort();
+      // A disk that refuses now costs nothing: the lock says the same.
+      await withinGrace(store.write((transaction) => releaseOwnership(transaction, epoch)).catch(() => {}));
     }
     store.stop(stopping.signal.reason as Fault);
     await store.drained();
@@ -137,19 +142,18 @@ const createEngine = ({ options, store, reader, epoch, close }: Opened): Engine 
       assertName('The run id', id);
       assertName('The dedupe key', dedupeKey);
       const text = encodeJson(input, `The input of run ${id}`);
-      const { run, isNew } = await store.write((transaction) => startRun(transaction, { id, dedupeKey, handler, input: text }));
-      return isNew ? launch(run, handler) : handleOf(run);
+      const { run, opening } = await store.write((transaction) => startRun(transaction, { id, dedupeKey, handler, input: text }));
+      return opening === undefined ? handleOf(run) : launch(opening, handler);
     },
     recover: async (handlers) => {
       assertRunning();
-      const left = findOpenRuns(store).flatMap((run) => {
-        const handler = handlers.find(({ name, version }) => name === run.loop && version === run.version);
-        return handler === undefined || executions.has(run.id) ? [] : [{ run, handler }];
-      });
-      await store.write((transaction) => {
-        for (const { run } of left) resumeRun(transaction, run, epoch);
-      });
-      return left.filter(({ run }) => !executions.has(run.id)).map(({ run, handler }) => launch(run, handler));
+      const left = await store.write((transaction) =>
+        findOpenRuns(transaction).flatMap((run) => {
+          const handler = handlers.find(({ name, version }) => name === run.loop && version === run.version);
+          return handler === undefined || executions.has(run.id) ? [] : [{ opening: resumeRun(transaction, run, epoch), handler }];
+        }),
+      );
+      return left.map(({ opening, handler }) => launch(opening, handler));
     },
     reopen: async (handler, id, input) => {
       assertRunning();

@@ -1,15 +1,14 @@
 // One execution of one run, from the first line of its handler to the fact `run.ended`.
 import { Defect, Fault } from '../core/fault.ts';
 import type { EpochMs } from '../core/ids.ts';
-import { noteCancel, pendingCancels } from './cancel-requests.ts';
+import type { ProcessHost } from '../process/index.ts';
+import { noteCancel } from './cancel-requests.ts';
 import { CancelledError } from './cancelled-error.ts';
 import { type Cleanup, createContext } from './context.ts';
 import { errorRecord } from './error-record.ts';
 import { encodeJson } from './json.ts';
-import { settleStep } from './perform-step.ts';
 import type { LoopHandler, RunRow } from './port.ts';
-import type { ProcessHost } from '../process/index.ts';
-import { endRun, type RunEnd } from './run-records.ts';
+import { endRun, type RunEnd, type RunOpening } from './run-records.ts';
 import { createScope, type Scope } from './scope.ts';
 import type { Store } from './store.ts';
 
@@ -33,6 +32,9 @@ export interface Execution {
 
 type HandlerEnd = { readonly threw: false; readonly output: unknown } | { readonly threw: true; readonly error: unknown };
 
+const failed = (error: unknown): RunEnd => ({ state: 'failed', output: undefined, error: errorRecord(error) });
+const cancelled = (reason: string): RunEnd => ({ state: 'cancelled', output: undefined, error: { code: 'CANCELLED', message: reason } });
+
 /**
  * How a run ends. A broken assertion fails it always; a handler that came to its end is done, even when the cancel came too late to
  * stop it; whatever a cancelled handler throws is the cancel.
@@ -41,8 +43,6 @@ const decideEnd = (
   ended: HandlerEnd,
   facts: { readonly run: string; readonly defect: Defect | undefined; readonly cancelledFor: string | undefined },
 ): RunEnd => {
-  const failed = (error: unknown): RunEnd => ({ state: 'failed', output: undefined, error: errorRecord(error) });
-  const cancelled = (reason: string): RunEnd => ({ state: 'cancelled', output: undefined, error: { code: 'CANCELLED', message: reason } });
   if (facts.defect !== undefined) return failed(facts.defect);
   if (ended.threw) {
     if (ended.error instanceof Defect) return failed(ended.error);
@@ -84,9 +84,10 @@ const cleanUp = async (scope: Scope, cleanups: readonly Cleanup[]): Promise<read
   return failed;
 };
 
-export const execute = (tools: ExecutionTools, run: RunRow, handler: LoopHandler): Execution => {
+export const execute = (tools: ExecutionTools, opening: RunOpening, handler: LoopHandler): Execution => {
   const { store } = tools;
-  const scope = createScope({ run, store, stopping: tools.stopping });
+  const { run } = opening;
+  const scope = createScope({ ...opening, store, stopping: tools.stopping });
   let cancelledFor: string | undefined;
   const onStop = (): void => {
     const reason = scope.stopReason();
@@ -111,11 +112,10 @@ export const execute = (tools: ExecutionTools, run: RunRow, handler: LoopHandler
   };
 
   const runToEnd = async (): Promise<RunRow> => {
-    const asked = pendingCancels(store).find((request) => request.run === run.id && request.generation === run.generation);
-    if (asked !== undefined) await cancel(asked.reason);
+    if (opening.cancelAsked !== undefined) await cancel(opening.cancelAsked);
     const cleanups: Cleanup[] = [];
     const handlerEnd = await callHandler(cleanups);
-    await scope.close(new CancelledError(`The handler of run ${run.id} has ended.`));
+    await scope.close();
     const stopped = scope.stopReason();
     if (stopped !== undefined) throw stopped;
     const end = decideEnd(handlerEnd, { run: run.id, defect: scope.defect(), cancelledFor });

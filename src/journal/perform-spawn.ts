@@ -71,29 +71,40 @@ const showAgain = async (tools: SpawnTools, jobDir: string, request: SpawnReques
   await managed.result;
 };
 
-type Performed = { readonly performed: 'yes'; readonly outcome: SpawnResult } | { readonly performed: 'owner-died' };
+/** Opens a process and hands it to the watcher. A watcher that throws has nobody left to read: its process is ended. */
+const openWatched = async (tools: SpawnTools, jobDir: string, request: SpawnRequest): Promise<ManagedProcess> => {
+  const managed = await tools.processes.open(jobDir, request.spec);
+  try {
+    request.options.watch?.(managed);
+  } catch (error) {
+    managed.end('cancelled');
+    await managed.result;
+    throw error;
+  }
+  return managed;
+};
 
-/** One process from its opening to its end. @throws Fault as recorded when it could not be opened */
+/**
+ * One process from its opening to its end.
+ * @throws Fault as recorded when it could not be opened or watched; the cancel when the run was cancelled meanwhile, because how a
+ *   process ended that was asked to end is not what the step was for
+ */
 const runProcess = async (
   scope: Scope,
   tools: SpawnTools,
   process: { readonly step: StepRow; readonly jobDir: string; readonly request: SpawnRequest },
-): Promise<Performed> => {
+): Promise<SpawnResult> => {
   const { step, jobDir, request } = process;
   let managed: ManagedProcess;
   try {
-    managed = await tools.processes.open(jobDir, request.spec);
-    request.options.watch?.(managed);
+    managed = await openWatched(tools, jobDir, request);
   } catch (error) {
     scope.assertMayPerform();
     return scope.fail(step, error);
   }
   const result = await awaitEnd(scope, managed);
-  // How a process ended that was asked to end is not what the step was for.
   scope.assertMayPerform();
-  if (result.end === 'owner-died' && managed.wasAdopted) return { performed: 'owner-died' };
-  const outcome = await scope.complete(step, { ...result, wasAdopted: managed.wasAdopted });
-  return { performed: 'yes', outcome: outcome as SpawnResult };
+  return { ...result, wasAdopted: managed.wasAdopted };
 };
 
 export const performSpawn = async (scope: Scope, tools: SpawnTools, request: SpawnRequest): Promise<SpawnResult> => {
@@ -110,14 +121,12 @@ export const performSpawn = async (scope: Scope, tools: SpawnTools, request: Spa
     if (scope.signal.aborted) await endLeftover(scope, tools, { jobDir: priorDir, spec });
     scope.assertMayPerform();
     const adopted = await runProcess(scope, tools, { step: prior, jobDir: priorDir, request });
-    if (adopted.performed === 'yes') return adopted.outcome;
+    if (adopted.end !== 'owner-died') return (await scope.complete(prior, adopted)) as SpawnResult;
   }
-  for (;;) {
-    scope.assertMayPerform();
-    const jobDir = jobDirOf({ run: scope.run.id, key, performance: (scope.steps.get(key)?.performed ?? 0) + 1 });
-    const step = await scope.intend(key, 'spawn', { plan: { jobDir }, details: describe(spec, jobDir) });
-    scope.assertMayPerform();
-    const started = await runProcess(scope, tools, { step, jobDir: path.join(tools.stateHome, jobDir), request });
-    if (started.performed === 'yes') return started.outcome;
-  }
+  scope.assertMayPerform();
+  const jobDir = jobDirOf({ run: scope.run.id, key, performance: (scope.steps.get(key)?.performed ?? 0) + 1 });
+  const step = await scope.intend(key, 'spawn', { plan: { jobDir }, details: describe(spec, jobDir) });
+  scope.assertMayPerform();
+  const started = await runProcess(scope, tools, { step, jobDir: path.join(tools.stateHome, jobDir), request });
+  return (await scope.complete(step, started)) as SpawnResult;
 };

@@ -1,18 +1,18 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { readHead } from './append.ts';
-import { factLine, verifyChain } from './chain.ts';
+import { type ChainLink, factLine, verifyChain } from './chain.ts';
 import { readOwner } from './owner.ts';
 import type { Fact, JournalReader } from './port.ts';
 import { isAlive } from './process-identity.ts';
-import { factOfRow, linkOfRow, numberAt, type Row, runOfRow } from './rows.ts';
+import { factOfRow, linkOfRow, type Row, runOfRow } from './rows.ts';
 import { findRun } from './run-records.ts';
-import { assertKnownSchema, busyMs, journalFile, schemaVersion } from './schema.ts';
+import { assertKnownSchema, assertNotCutOff, busyMs, journalFile, schemaVersion } from './schema.ts';
 import { storageFault } from './storage-error.ts';
 
 /** Most facts of one answer; ask again with `afterSeq` for more. */
 export const factsMax = 10_000;
-const exportPage = 1_000;
+const pageFacts = 1_000;
 
 type FactFilter = NonNullable<Parameters<JournalReader['facts']>[0]>;
 
@@ -35,14 +35,21 @@ const createReader = (db: DatabaseSync, file: string): JournalReader => {
       ? all('SELECT * FROM facts WHERE seq > ? ORDER BY seq LIMIT ?', [afterSeq, Math.min(limit, factsMax)])
       : all('SELECT * FROM facts WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?', [run, afterSeq, Math.min(limit, factsMax)]);
 
+  // Page by page: memory stays bounded, and no statement is left open when the taker stops early.
+  function* links(): Generator<ChainLink & { readonly hash: string }> {
+    let page = factRows({ limit: pageFacts });
+    while (page.length > 0) {
+      const found = page.map((row) => linkOfRow(row));
+      yield* found;
+      page = factRows({ afterSeq: found.at(-1)?.seq ?? 0, limit: pageFacts });
+    }
+  }
+
   function* exportLines(): Generator<string> {
-    let last = 0;
-    for (;;) {
-      const links = reading(() => factRows({ afterSeq: last, limit: exportPage }).map((row) => linkOfRow(row)));
-      for (const link of links) yield factLine(link, link.hash);
-      const end = links.at(-1);
-      if (end === undefined) return;
-      last = end.seq;
+    try {
+      for (const link of links()) yield factLine(link, link.hash);
+    } catch (error) {
+      throw storageFault(error, file);
     }
   }
 
@@ -70,11 +77,7 @@ const createReader = (db: DatabaseSync, file: string): JournalReader => {
         // One view of the file for the facts and the end of their chain, while an engine goes on writing.
         db.exec('BEGIN');
         try {
-          const rows = db.prepare('SELECT * FROM facts ORDER BY seq').iterate();
-          return verifyChain(
-            rows.map((row) => linkOfRow(row)),
-            readHead(queries),
-          );
+          return verifyChain(links(), readHead(queries));
         } finally {
           if (db.isTransaction) db.exec('COMMIT');
         }
@@ -96,11 +99,12 @@ export const openReader = (stateHome: string): JournalReader | undefined => {
   if (!existsSync(file)) return undefined;
   let db: DatabaseSync | undefined;
   try {
+    assertNotCutOff(file);
     db = new DatabaseSync(file, { readOnly: true });
     db.exec(`PRAGMA busy_timeout = ${busyMs}`);
     const version = schemaVersion(db);
     assertKnownSchema(version, file);
-    if (version > 0 && numberAt(db.prepare('SELECT count(*) AS n FROM meta').get() ?? {}, 'n') > 0) return createReader(db, file);
+    if (version > 0) return createReader(db, file);
     db.close();
     return undefined;
   } catch (error) {

@@ -1,13 +1,14 @@
 // What is written when a run starts, is resumed, reopened, shows something, or ends. Each function is the work of one write.
 import { Defect, Fault } from '../core/fault.ts';
 import type { RunId } from '../core/ids.ts';
-import { forgetCancels } from './cancel-requests.ts';
+import { forgetCancels, pendingCancels } from './cancel-requests.ts';
 import type { Queries, Transaction } from './append.ts';
 import { canonicalJson } from './chain.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { decodeJson } from './json.ts';
 import type { LoopHandler, RunRow } from './port.ts';
-import { isOpen, runOfRow } from './rows.ts';
+import { isOpen, runOfRow, type StepRow } from './rows.ts';
+import { loadSteps } from './step-records.ts';
 
 export const findRun = (queries: Pick<Queries, 'get'>, id: string): RunRow | undefined => {
   const row = queries.get('SELECT * FROM runs WHERE id = ?', id);
@@ -21,6 +22,20 @@ const findOpenByDedupeKey = (queries: Pick<Queries, 'get'>, dedupeKey: string): 
 
 export const findOpenRuns = (queries: Queries): readonly RunRow[] =>
   queries.all("SELECT * FROM runs WHERE state IN ('pending', 'running') ORDER BY started_at, id").map((row) => runOfRow(row));
+
+/** A run as it is handed to its execution. */
+export interface RunOpening {
+  readonly run: RunRow;
+  readonly steps: Map<string, StepRow>;
+  /** The reason of a cancel that was asked for and not yet obeyed. */
+  readonly cancelAsked: string | undefined;
+}
+
+const openingOf = (transaction: Transaction, run: RunRow): RunOpening => ({
+  run,
+  steps: loadSteps(transaction, run.id),
+  cancelAsked: pendingCancels(transaction).find(({ run: id, generation }) => id === run.id && generation === run.generation)?.reason,
+});
 
 const written = (transaction: Transaction, id: string): RunRow => {
   const run = findRun(transaction, id);
@@ -37,9 +52,9 @@ export interface RunStart {
 }
 
 /** Starts a run, unless its id is known or an open run holds its dedupe key. */
-export const startRun = (transaction: Transaction, start: RunStart): { readonly run: RunRow; readonly isNew: boolean } => {
+export const startRun = (transaction: Transaction, start: RunStart): { readonly run: RunRow; readonly opening: RunOpening | undefined } => {
   const existing = findRun(transaction, start.id) ?? findOpenByDedupeKey(transaction, start.dedupeKey);
-  if (existing !== undefined) return { run: existing, isNew: false };
+  if (existing !== undefined) return { run: existing, opening: undefined };
   const { id, dedupeKey, handler, input } = start;
   transaction.run(
     `INSERT INTO runs (id, loop, version, state, generation, dedupe_key, input, view, started_at) VALUES (?, ?, ?, 'running', 1, ?, ?, '{}', ?)`,
@@ -52,15 +67,18 @@ export const startRun = (transaction: Transaction, start: RunStart): { readonly 
   );
   const data = { generation: 1, loop: handler.name, version: handler.version, dedupeKey, input: decodeJson(input) };
   transaction.fact({ kind: 'run.started', run: id, data: canonicalJson(data) });
-  return { run: written(transaction, id), isNew: true };
+  const run = written(transaction, id);
+  return { run, opening: openingOf(transaction, run) };
 };
 
 /** Says that this engine goes on with a run another one left open. */
-export const resumeRun = (transaction: Transaction, run: RunRow, epoch: number): void =>
+export const resumeRun = (transaction: Transaction, run: RunRow, epoch: number): RunOpening => {
   transaction.fact({ kind: 'run.resumed', run: run.id, data: canonicalJson({ generation: run.generation, epoch }) });
+  return openingOf(transaction, run);
+};
 
-/** Opens the next generation; a refusal is given back as a value, because the work of a write must not throw for what the caller did. */
-export const reopenRun = (transaction: Transaction, reopen: Omit<RunStart, 'dedupeKey'>): RunRow | Fault => {
+/** Opens the next generation; a refusal is given back as a value, because the work of a write throws for mistakes of the engine alone. */
+export const reopenRun = (transaction: Transaction, reopen: Omit<RunStart, 'dedupeKey'>): RunOpening | Fault => {
   const { id, handler, input } = reopen;
   const run = findRun(transaction, id);
   if (run === undefined) return new Fault('RUN_UNKNOWN', `There is no run ${id} in this journal.`, { data: { run: id } });
@@ -85,7 +103,7 @@ export const reopenRun = (transaction: Transaction, reopen: Omit<RunStart, 'dedu
   );
   const data = { generation: run.generation + 1, loop: handler.name, version: handler.version, input: decodeJson(input) };
   transaction.fact({ kind: 'run.reopened', run: id, data: canonicalJson(data) });
-  return written(transaction, id);
+  return openingOf(transaction, written(transaction, id));
 };
 
 export const showView = (transaction: Transaction, run: string, view: string): void =>

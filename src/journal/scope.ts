@@ -4,7 +4,7 @@
 //  2. The intent is on disk before the effect starts (L5).
 //  3. An effect that comes to its end is recorded even after a cancel, because it happened; one that was broken off is not.
 //  4. When the engine stops, nothing is recorded of what was broken off: it looks like a crash.
-import { Defect, Fault } from '../core/fault.ts';
+import { Defect, type Fault } from '../core/fault.ts';
 import { CancelledError } from './cancelled-error.ts';
 import { type ErrorRecord, errorRecord, faultOfRecord } from './error-record.ts';
 import { decodeJson, encodeJson } from './json.ts';
