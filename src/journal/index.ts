@@ -1,1 +1,5 @@
-export * from './port.ts';
+export type * from './port.ts';
+export { requestCancel } from './cancel-requests.ts';
+export { CancelledError } from './cancelled-error.ts';
+export { openEngine } from './engine.ts';
+export { openReader } from './reader.ts';

@@ -8,6 +8,7 @@
 //     carries the epoch and a stale epoch is refused.
 //  7. A storage failure is never a step failure.
 //  8. Cancel is a durable request that any process may write; it reaches the running step through its AbortSignal.
+import type { Fault } from '../core/fault.ts';
 import type { EpochMs, RunId } from '../core/ids.ts';
 import type { ManagedProcess, ProcessHost, ProcessIdentity, ProcessResult, ProcessSpec } from '../process/index.ts';
 
@@ -136,4 +137,10 @@ export interface EngineOptions {
   readonly clock: () => EpochMs;
   /** In [0, 1). */
   readonly chance: () => number;
+  /** How long a write is tried again while another program holds the journal locked; then the engine stops. Default 120,000. */
+  readonly lockPatienceMs?: number;
+  /** The same while the disk is full or refuses. Default 10,000. */
+  readonly diskPatienceMs?: number;
+  /** Told once an outage that writes are waiting; they are not lost, and no step fails for it. */
+  readonly onTrouble?: (trouble: Fault) => void;
 }

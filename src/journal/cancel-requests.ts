@@ -1,0 +1,79 @@
+// A cancel is a durable request that any process may write: a row in `cancels`, for one generation of one run. The owner sees it, notes
+// it as a fact, and aborts the run's signal; the row goes when the run has ended, so that it never reaches a later generation.
+import { existsSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import type { RunId } from '../core/ids.ts';
+import type { Queries, Transaction } from './append.ts';
+import { canonicalJson } from './chain.ts';
+import type { RequestCancel } from './port.ts';
+import { numberAt, textAt } from './rows.ts';
+import { assertKnownSchema, busyMs, journalFile, schemaVersion } from './schema.ts';
+import { storageFault } from './storage-error.ts';
+
+const reasonLettersMax = 1_000;
+const cutReason = (reason: string): string => reason.slice(0, reasonLettersMax).toWellFormed();
+
+const askDatabase = (db: DatabaseSync, request: { readonly file: string; readonly run: RunId; readonly reason: string }): boolean => {
+  db.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA synchronous = FULL`);
+  const version = schemaVersion(db);
+  if (version === 0) return false;
+  assertKnownSchema(version, request.file);
+  // One statement is one transaction: the run is still open when the row is written.
+  const asked = db
+    .prepare(
+      `INSERT INTO cancels (run, generation, reason, noted)
+       SELECT id, generation, ?, 0 FROM runs WHERE id = ? AND state IN ('pending', 'running')
+       ON CONFLICT DO UPDATE SET reason = reason`,
+    )
+    .run(cutReason(request.reason), request.run);
+  return Number(asked.changes) > 0;
+};
+
+/** See `RequestCancel`. @throws Fault when the journal cannot be written within 5 s */
+export const requestCancel: RequestCancel = (stateHome, run, reason) => {
+  const file = journalFile(stateHome);
+  if (!existsSync(file)) return false;
+  try {
+    using db = new DatabaseSync(file);
+    return askDatabase(db, { file, run, reason });
+  } catch (error) {
+    throw storageFault(error, file);
+  }
+};
+
+export interface CancelRequest {
+  readonly run: string;
+  readonly generation: number;
+  readonly reason: string;
+}
+
+/** Requests that the owner has not acted on yet, or (after a crash) has not finished acting on. */
+export const pendingCancels = (queries: Queries): readonly CancelRequest[] =>
+  queries.all('SELECT run, generation, reason FROM cancels').map((row) => ({
+    run: textAt(row, 'run'),
+    generation: numberAt(row, 'generation'),
+    reason: textAt(row, 'reason'),
+  }));
+
+/** Notes a request as a fact, once a generation; a run that has ended meanwhile is left alone. */
+export const noteCancel = (transaction: Transaction, request: CancelRequest): void => {
+  const { run, generation } = request;
+  const isOpenStill = transaction.get(
+    "SELECT 1 FROM runs WHERE id = ? AND generation = ? AND state IN ('pending', 'running')",
+    run,
+    generation,
+  );
+  if (isOpenStill === undefined) return;
+  const reason = cutReason(request.reason);
+  const known = transaction.get('SELECT noted FROM cancels WHERE run = ? AND generation = ?', run, generation);
+  if (known !== undefined && numberAt(known, 'noted') === 1) return;
+  transaction.run(
+    'INSERT INTO cancels (run, generation, reason, noted) VALUES (?, ?, ?, 1) ON CONFLICT DO UPDATE SET noted = 1',
+    run,
+    generation,
+    reason,
+  );
+  transaction.fact({ kind: 'run.cancel-requested', run, data: canonicalJson({ generation, reason }) });
+};
+
+export const forgetCancels = (transaction: Transaction, run: string): void => transaction.run('DELETE FROM cancels WHERE run = ?', run);

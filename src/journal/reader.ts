@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
+import { readHead } from './append.ts';
+import { type ChainLink, factLine, verifyChain } from './chain.ts';
+import { readOwner } from './owner.ts';
+import type { Fact, JournalReader } from './port.ts';
+import { isAlive } from './process-identity.ts';
+import { factOfRow, linkOfRow, type Row, runOfRow } from './rows.ts';
+import { findRun } from './run-records.ts';
+import { assertKnownSchema, assertNotCutOff, busyMs, journalFile, schemaVersion } from './schema.ts';
+import { storageFault } from './storage-error.ts';
+
+/** Most facts of one answer; ask again with `afterSeq` for more. */
+export const factsMax = 10_000;
+const pageFacts = 1_000;
+
+type FactFilter = NonNullable<Parameters<JournalReader['facts']>[0]>;
+
+const createReader = (db: DatabaseSync, file: string): JournalReader => {
+  const all = (sql: string, values: readonly SQLInputValue[]): readonly Row[] => db.prepare(sql).all(...values);
+  const queries = {
+    get: (sql: string, ...values: readonly SQLInputValue[]) => db.prepare(sql).get(...values),
+    all: (sql: string, ...values: readonly SQLInputValue[]) => all(sql, values),
+  };
+  /** Every call goes through here, so that a damaged file gives one clear fault. */
+  const reading = <T>(body: () => T): T => {
+    try {
+      return body();
+    } catch (error) {
+      throw storageFault(error, file);
+    }
+  };
+  const factRows = ({ run, afterSeq = 0, limit = factsMax }: FactFilter): readonly Row[] =>
+    run === undefined
+      ? all('SELECT * FROM facts WHERE seq > ? ORDER BY seq LIMIT ?', [afterSeq, Math.min(limit, factsMax)])
+      : all('SELECT * FROM facts WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?', [run, afterSeq, Math.min(limit, factsMax)]);
+
+  // Page by page: memory stays bounded, and no statement is left open when the taker stops early.
+  function* links(): Generator<ChainLink & { readonly hash: string }> {
+    let page = factRows({ limit: pageFacts });
+    while (page.length > 0) {
+      const found = page.map((row) => linkOfRow(row));
+      yield* found;
+      page = factRows({ afterSeq: found.at(-1)?.seq ?? 0, limit: pageFacts });
+    }
+  }
+
+  function* exportLines(): Generator<string> {
+    try {
+      for (const link of links()) yield factLine(link, link.hash);
+    } catch (error) {
+      throw storageFault(error, file);
+    }
+  }
+
+  return {
+    runs: (filter = {}) =>
+      reading(() => {
+        const { states, dedupeKey } = filter;
+        const conditions = [
+          ...(states === undefined ? [] : [`state IN (${states.map(() => '?').join(', ')})`]),
+          ...(dedupeKey === undefined ? [] : ['dedupe_key = ?']),
+        ];
+        const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+        const values = [...(states ?? []), ...(dedupeKey === undefined ? [] : [dedupeKey])];
+        return all(`SELECT * FROM runs ${where} ORDER BY started_at, id`, values).map((row) => runOfRow(row));
+      }),
+    run: (id) => reading(() => findRun(queries, id)),
+    facts: (filter = {}) => reading(() => factRows(filter).map((row): Fact => factOfRow(row))),
+    owner: () =>
+      reading(() => {
+        const owner = readOwner(queries);
+        return owner === undefined ? undefined : { identity: owner.identity, epoch: owner.epoch, alive: isAlive(owner.identity) };
+      }),
+    verify: () =>
+      reading(() => {
+        // One view of the file for the facts and the end of their chain, while an engine goes on writing.
+        db.exec('BEGIN');
+        try {
+          return verifyChain(links(), readHead(queries));
+        } finally {
+          if (db.isTransaction) db.exec('COMMIT');
+        }
+      }),
+    exportLines: () => exportLines(),
+    [Symbol.dispose]: () => {
+      if (db.isOpen) db.close();
+    },
+  };
+};
+
+/**
+ * Opens the journal of a state home for reading; works beside a running engine.
+ * @returns undefined when there is no journal yet
+ * @throws Fault JOURNAL_TOO_NEW, JOURNAL_CORRUPT, STORAGE_FAILED, STORAGE_LOCKED
+ */
+export const openReader = (stateHome: string): JournalReader | undefined => {
+  const file = journalFile(stateHome);
+  if (!existsSync(file)) return undefined;
+  let db: DatabaseSync | undefined;
+  try {
+    assertNotCutOff(file);
+    db = new DatabaseSync(file, { readOnly: true });
+    db.exec(`PRAGMA busy_timeout = ${busyMs}`);
+    const version = schemaVersion(db);
+    assertKnownSchema(version, file);
+    if (version > 0) return createReader(db, file);
+    db.close();
+    return undefined;
+  } catch (error) {
+    db?.close();
+    throw storageFault(error, file);
+  }
+};

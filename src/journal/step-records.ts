@@ -1,0 +1,54 @@
+// What is written of a step: its intent, its outcome, its failure. Each function is the work of one write.
+import type { Queries, Transaction } from './append.ts';
+import { canonicalJson } from './chain.ts';
+import type { ErrorRecord } from './error-record.ts';
+import { decodeJson } from './json.ts';
+import { type StepRow, stepOfRow } from './rows.ts';
+
+export const loadSteps = (queries: Queries, run: string): Map<string, StepRow> =>
+  new Map(queries.all('SELECT * FROM steps WHERE run = ?', run).map((row) => [String(row['key']), stepOfRow(row)]));
+
+const put = (transaction: Transaction, run: string, step: StepRow): void =>
+  transaction.run(
+    `INSERT INTO steps (run, key, kind, state, generation, performed, plan, outcome, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+     ON CONFLICT (run, key) DO UPDATE SET state = excluded.state, generation = excluded.generation, performed = excluded.performed,
+       plan = excluded.plan, outcome = excluded.outcome, error = excluded.error`,
+    run,
+    step.key,
+    step.kind,
+    step.state,
+    step.generation,
+    step.performed,
+    JSON.stringify(step.plan),
+    step.outcome ?? null,
+    step.error === undefined ? null : JSON.stringify(step.error),
+  );
+
+const named = (step: StepRow) => ({ key: step.key, kind: step.kind, generation: step.generation, performance: step.performed });
+
+/** @param details what people and recovery need to know of the effect before it happens; no secrets */
+export const writeIntent = (transaction: Transaction, run: string, step: StepRow, details: object): void => {
+  put(transaction, run, step);
+  transaction.fact({ kind: 'step.intended', run, data: canonicalJson({ ...named(step), ...details }) });
+};
+
+export const writeOutcome = (transaction: Transaction, run: string, step: StepRow, details: object): void => {
+  put(transaction, run, step);
+  transaction.fact({ kind: 'step.completed', run, data: canonicalJson({ ...named(step), ...details, outcome: decodeJson(step.outcome) }) });
+};
+
+export const writeFailure = (transaction: Transaction, run: string, step: StepRow & { readonly error: ErrorRecord }): void => {
+  put(transaction, run, step);
+  transaction.fact({ kind: 'step.failed', run, data: canonicalJson({ ...named(step), error: step.error }) });
+};
+
+/** A domain fact takes the place of its step's own fact. */
+export const writeDomainFact = (
+  transaction: Transaction,
+  run: string,
+  step: StepRow,
+  fact: { readonly kind: string; readonly data: string },
+): void => {
+  put(transaction, run, step);
+  transaction.fact({ ...fact, run });
+};
