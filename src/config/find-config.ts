@@ -1,7 +1,7 @@
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { type Issue, Rejection } from '../core/fault.ts';
+import { Defect, type Issue, Rejection } from '../core/fault.ts';
 import { configFileBytes } from './limits.ts';
 import { loadLoopText } from './load-loop-text.ts';
 import { nearest } from './nearest.ts';
@@ -119,7 +119,8 @@ export const findConfig = (cwd: string, stopAt: string): ConfigSource | undefine
           ? new Rejection(refused.map((reason) => reason.message).join(' '), { issues: refused.flatMap((reason) => reason.issues) })
           : first;
       const [loop, common] = reads;
-      if (loop.status !== 'fulfilled' || common.status !== 'fulfilled') throw new TypeError('unreachable');
+      if (loop.status !== 'fulfilled' || common.status !== 'fulfilled')
+        throw new Defect('A file without parts, or without text, was not refused.');
       return loadLoopText({ name, ...loop.value, shared: common.value });
     },
   };

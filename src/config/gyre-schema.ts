@@ -1,7 +1,8 @@
 // `gyre.yaml` at the repository root: what loops share.
 
 import { z } from 'zod';
-import { agentKeys, sharedShape } from './loop-schema.ts';
+import { agentKeys } from './agent-schema.ts';
+import { sharedShape } from './loop-schema.ts';
 import { budget, choice, keys, text } from './schema-parts.ts';
 
 const named = <Value extends z.ZodType>(value: Value, wanted: string, description: string) =>

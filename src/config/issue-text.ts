@@ -22,5 +22,5 @@ export const foundText = (value: unknown): string => {
       ? 'an empty map'
       : oneLine(`a map with ${names.slice(0, 5).join(', ')}${names.length > 5 ? ', ...' : ''}`, 80);
   }
-  return typeof value === 'string' ? oneLine(JSON.stringify(value), 80) : oneLine(String(value), 80);
+  return typeof value === 'string' ? oneLine(JSON.stringify(value), 80) : `${value as number}`;
 };

@@ -1,4 +1,4 @@
-import type { Issue } from '../core/fault.ts';
+import { Defect, type Issue } from '../core/fault.ts';
 import { gyreShape, type GyreInput } from './gyre-schema.ts';
 import { splitLoopFile } from './front-matter.ts';
 import { loopShape, type LoopInput } from './loop-schema.ts';
@@ -26,7 +26,7 @@ export const loadLoopText = ({ name, file, text, shared }: LoopText): LoadedLoop
   const layer = shared === undefined ? undefined : readShared(shared);
   if (!('front' in parts)) {
     rejectIf(file, [parts, ...(layer?.issues ?? [])]);
-    throw new TypeError('unreachable');
+    throw new Defect('A file without parts, or without text, was not refused.');
   }
   const loop = readLayer<LoopInput>(readYaml({ file, text: parts.front, linesBefore: parts.linesBeforeFront }), loopShape);
   const issues: Issue[] = [];

@@ -1,56 +1,15 @@
 // The front matter of a loop file (DESIGN 5.1). The schema says what may be written; what it means is decided in resolve-*.ts.
 
 import { z } from 'zod';
-import type { ReportFormat } from '../core/test-report.ts';
-import { defaults, entryDefaults } from './defaults.ts';
-import { budget, choice, count, duration, flag, globs, keys, relativePath, size, text, texts } from './schema-parts.ts';
+import { agent } from './agent-schema.ts';
+import { defaults } from './defaults.ts';
+import { checkEntry, discoverEntry } from './entry-schema.ts';
+import { budget, choice, count, duration, flag, globs, keys, size, text } from './schema-parts.ts';
 
-export const reportFormats = [
-  'tap',
-  'node-spec',
-  'jest-json',
-  'junit',
-  'pytest',
-  'go-json',
-  'cargo',
-] as const satisfies readonly ReportFormat[];
 /** `pull-request` is known and not built; naming it here lets the message say so. */
 export const landings = ['report', 'patch', 'branch', 'merge', 'pull-request'] as const;
-export const builtAgents = ['claude', 'command', 'scripted'] as const;
 
 const { workspace: workspaceDefaults, stop: stopDefaults, land: landDefaults } = defaults;
-
-const report = keys(
-  {
-    format: choice(reportFormats, { description: 'Format of the test report. Recognised by itself where this is missing.' }).optional(),
-    file: relativePath({ description: 'File the command writes its report to. Without it the report is read from the output.' }).optional(),
-  },
-  'a map with format, file or both',
-  { description: 'How to read what the tests said.' },
-);
-
-export const agentKeys = keys(
-  {
-    use: z.string({ error: `one of ${builtAgents.join(', ')}` }).meta({ description: 'Which agent.', enum: [...builtAgents] }),
-    model: text('the name of a model', { description: 'Model, in the words of the agent (claude).' }).optional(),
-    effort: text('an effort such as high', { description: 'How hard the model thinks, in the words of the agent (claude).' }).optional(),
-    args: texts('a list of arguments', { description: 'More arguments for the agent (claude).', default: [] }).optional(),
-    command: text('a command', { description: 'The program (claude), or the whole command line (command).' }).optional(),
-    prompt: choice(['stdin', 'file'], {
-      description: 'How the command gets the prompt; the file is always there too, named by GYRE_PROMPT_FILE.',
-      default: entryDefaults.prompt,
-    }).optional(),
-    script: relativePath({ description: 'Script of edits for the agent without a model (scripted).' }).optional(),
-  },
-  'the name of an agent, or a map with use',
-  { description: 'An agent and its settings.' },
-);
-
-const agent = z
-  .union([text('the name of an agent', { description: 'An agent, or a preset of gyre.yaml.' }), agentKeys], {
-    error: 'the name of an agent, or a map with use',
-  })
-  .meta({ description: 'Who does the work: claude, a preset of gyre.yaml, or a map.', default: defaults.agent });
 
 const on = z
   .union(
@@ -71,57 +30,6 @@ const on = z
     { error: 'manual, or a map with schedule, every, watch or webhook' },
   )
   .meta({ description: 'What starts a tick. In this version every loop is started by hand.', default: defaults.on });
-
-/** One entry of `discover`. Which of the keys go together is checked in resolve-work.ts. */
-const discoverEntry = keys(
-  {
-    tests: text('a test command', { description: 'Test command: one task for each failing test.' }).optional(),
-    tasks: relativePath({ description: 'Markdown file: one task for each open `- [ ]` item.' }).optional(),
-    command: text('a command', {
-      description: 'Command that prints one JSON object a line: key, title, body, evidence, priority, touches, trust.',
-    }).optional(),
-    report: report.optional(),
-    times: count(1, 10, {
-      description: 'Runs of the test command, so that flaky tests are told from broken ones.',
-      default: entryDefaults.times,
-    }).optional(),
-    timeout: duration({ description: 'Time the command may take.', default: entryDefaults.timeout }).optional(),
-  },
-  'a map with one of tests, tasks or command',
-  { description: 'A source of tasks.' },
-);
-
-/** One entry of `verify`. */
-const checkEntry = z.union(
-  [
-    text('a command', { description: 'A check: the command alone.' }),
-    keys(
-      {
-        run: text('a command', { description: 'Command that Gyre runs on the candidate in a clean checkout.' }).optional(),
-        review: z.unknown().meta({ description: 'Not available in this version.' }).optional(),
-        name: text('a short name', { description: 'Name in reports. Default: the command.' }, 200).optional(),
-        timeout: duration({
-          description: 'Time the command may take. Running into it is inconclusive, never a pass.',
-          default: entryDefaults.timeout,
-        }).optional(),
-        env: z
-          .record(
-            z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, { error: 'names of environment variables' }),
-            z.union([z.string(), z.number(), z.boolean()], { error: 'a text, a number, true or false' }),
-            { error: 'a map of environment variables' },
-          )
-          .meta({ description: 'Environment variables for the command.', default: {} })
-          .optional(),
-        network: flag({ description: 'Whether the check may use the network. No effect in this version.' }).optional(),
-        when: globs({ description: 'Only when one of these files changed. No effect in this version: the check always runs.' }).optional(),
-        report: report.optional(),
-      },
-      'a command, or a map with run',
-      { description: 'A check.' },
-    ),
-  ],
-  { error: 'a command, or a map with run' },
-);
 
 export const workspaceKeys = keys(
   {
@@ -246,6 +154,3 @@ export const loopSchema = z.strictObject(loopShape).meta({
 });
 
 export type LoopInput = z.infer<typeof loopSchema>;
-export type AgentInput = NonNullable<LoopInput['agent']>;
-export type DiscoverInput = NonNullable<LoopInput['discover']>[number];
-export type CheckInput = NonNullable<LoopInput['verify']>[number];

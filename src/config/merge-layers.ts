@@ -8,8 +8,8 @@ import type { ConfigValue } from './port.ts';
 import type { Layer } from './read-layer.ts';
 import type { Path } from './yaml-source.ts';
 
-type Filled<Section, Keys extends keyof NonNullable<Section>> = NonNullable<Section> & {
-  readonly [Key in Keys]: NonNullable<NonNullable<Section>[Key]>;
+type Filled<Section, Keys extends keyof NonNullable<Section>> = Omit<NonNullable<Section>, Keys> & {
+  readonly [Key in Keys]-?: NonNullable<NonNullable<Section>[Key]>;
 };
 
 /** The front matter with every default filled in; shorthands written out. */

@@ -4,5 +4,3 @@ import type { Issue } from '../core/fault.ts';
 export type OrIssues<Value extends object> = Value | readonly Issue[];
 
 export const isIssues = (value: object): value is readonly Issue[] => Array.isArray(value);
-
-export const isValue = <Value extends object>(value: OrIssues<Value>): value is Value => !Array.isArray(value);

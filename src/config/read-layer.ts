@@ -12,7 +12,7 @@ export interface Layer<Input> {
   readonly file: string;
   /** Only sections that fit their schema. */
   readonly input: Partial<Input>;
-  /** Sections that do not. */
+  /** Sections that do not, or that may stand in the file under a mistyped name. */
   readonly bad: ReadonlySet<string>;
   readonly issues: readonly Issue[];
   readonly originOf: (path: Path, part: 'key' | 'value') => Origin;
@@ -78,12 +78,13 @@ const toIssues = (issue: ZodIssue, { source, schema, section }: Place): readonly
       },
     ];
   const found = valueAt(source.data, path);
+  const told: unknown = issue.code === 'custom' ? issue.params?.['found'] : undefined;
   const near = issue.code === 'invalid_value' && typeof found === 'string' ? nearest(found, issue.values.map(String)) : undefined;
   return [
     {
-      origin: source.originOf(path, found === undefined ? 'key' : 'value'),
+      origin: source.originOf(path, found === undefined || typeof told === 'string' ? 'key' : 'value'),
       key: path.join('.'),
-      found: foundText(found),
+      found: typeof told === 'string' ? told : foundText(found),
       wanted: issue.message,
       ...(near === undefined ? {} : { nearest: near }),
     },
@@ -117,7 +118,8 @@ const unknownKey = ({
  */
 export const readLayer = <Input>(source: YamlSource, shape: Readonly<Record<string, z.ZodType>>): Layer<Input> => {
   const issues: Issue[] = [...source.issues];
-  const bad = new Set<string>();
+  // What could not be read must not be reported as missing.
+  const bad = new Set<string>(source.issues.length > 0 || !isMap(source.data ?? {}) ? Object.keys(shape) : []);
   const input: Record<string, unknown> = {};
   const data = source.data ?? {};
   if (!isMap(data))
@@ -126,7 +128,9 @@ export const readLayer = <Input>(source: YamlSource, shape: Readonly<Record<stri
     for (const [section, value] of Object.entries(data)) {
       const schema = Object.hasOwn(shape, section) ? shape[section] : undefined;
       if (schema === undefined) {
-        issues.push(unknownKey({ source, path: [], key: section, known: Object.keys(shape) }));
+        const issue = unknownKey({ source, path: [], key: section, known: Object.keys(shape) });
+        issues.push(issue);
+        if (issue.nearest !== undefined) bad.add(issue.nearest);
         continue;
       }
       const result = schema.safeParse(value);

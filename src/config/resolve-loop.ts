@@ -25,11 +25,13 @@ export interface LoopParts {
   readonly issues: readonly Issue[];
 }
 
+const inFileOrder = (a: Issue, b: Issue): number =>
+  (a.origin.line ?? 0) - (b.origin.line ?? 0) || (a.origin.column ?? 0) - (b.origin.column ?? 0);
+
 /** Throws one Rejection for all issues, in the order of the files, a bounded number of them. */
 export const rejectIf = (file: string, issues: readonly Issue[]): void => {
   if (issues.length === 0) return;
-  const at = (issue: Issue): number => (issue.origin.line ?? 0) * 100_000 + (issue.origin.column ?? 0);
-  const sorted = issues.toSorted((a, b) => Number(a.origin.file !== file) - Number(b.origin.file !== file) || at(a) - at(b));
+  const sorted = issues.toSorted((a, b) => Number(a.origin.file !== file) - Number(b.origin.file !== file) || inFileOrder(a, b));
   const left = sorted.length - issueCount;
   const hint = left > 0 ? { hint: `${left} more issues are not listed.` } : {};
   throw new Rejection(`${file} has ${issues.length === 1 ? 'an issue' : `${issues.length} issues`}.`, {

@@ -1,13 +1,11 @@
 // Where tasks come from and what proves them: `discover`, `verify` and `goal` belong together, because each fills in for another.
 
-import type { Issue } from '../core/fault.ts';
+import { assert, type Issue } from '../core/fault.ts';
 import type { CheckDefinition, DiscoverEntry } from '../core/loop-definition.ts';
 import { defaults, entryDefaults } from './defaults.ts';
 import { parseDuration } from './duration.ts';
-import type { CheckInput, DiscoverInput } from './loop-schema.ts';
+import type { CheckInput, DiscoverInput } from './entry-schema.ts';
 import type { Merged } from './merge-layers.ts';
-import { isIssues, isValue, type OrIssues } from './or-issues.ts';
-import type { Path } from './yaml-source.ts';
 
 export interface Work {
   readonly discover: readonly DiscoverEntry[];
@@ -19,65 +17,23 @@ const timeoutMs = (text: string | undefined): number => parseDuration(text ?? en
 
 const reportOf = (report: DiscoverInput['report']): CheckDefinition['report'] => ({ format: report?.format, file: report?.file });
 
-const sources = ['tests', 'tasks', 'command'] as const;
-const fitting: Readonly<Record<(typeof sources)[number], readonly string[]>> = {
-  tests: ['report', 'times', 'timeout'],
-  tasks: [],
-  command: ['timeout'],
+const discoverEntry = (entry: DiscoverInput): DiscoverEntry => {
+  if (entry.tests !== undefined)
+    return {
+      from: 'tests',
+      command: entry.tests,
+      report: reportOf(entry.report),
+      times: entry.times ?? entryDefaults.times,
+      timeoutMs: timeoutMs(entry.timeout),
+    };
+  if (entry.tasks !== undefined) return { from: 'tasks', file: entry.tasks };
+  assert(entry.command !== undefined, 'A discover entry that passed its schema has a source.');
+  return { from: 'command', command: entry.command, timeoutMs: timeoutMs(entry.timeout) };
 };
 
-type Place = { readonly path: Path; readonly originOf: Merged['originOf'] };
-
-const discoverEntry = (entry: DiscoverInput, { path, originOf }: Place): OrIssues<DiscoverEntry> => {
-  const named = sources.filter((source) => entry[source] !== undefined);
-  const [source] = named;
-  if (source === undefined || named.length > 1)
-    return [
-      {
-        origin: originOf(path, 'value'),
-        key: path.join('.'),
-        found: source === undefined ? 'no source of tasks' : `${named.join(' and ')} together`,
-        wanted: `exactly one of ${sources.join(', ')}`,
-      },
-    ];
-  const issues: Issue[] = Object.keys(entry)
-    .filter((key) => key !== source && !fitting[source].includes(key))
-    .map((key) => ({
-      origin: originOf([...path, key], 'key'),
-      key: [...path, key].join('.'),
-      found: `a key that a ${source} source does not have`,
-      wanted: fitting[source].length === 0 ? `${source} alone` : `${source} with any of ${fitting[source].join(', ')}`,
-    }));
-  if (issues.length > 0) return issues;
-  switch (source) {
-    case 'tests':
-      return {
-        from: 'tests',
-        command: entry.tests ?? '',
-        report: reportOf(entry.report),
-        times: entry.times ?? entryDefaults.times,
-        timeoutMs: timeoutMs(entry.timeout),
-      };
-    case 'tasks':
-      return { from: 'tasks', file: entry.tasks ?? '' };
-    case 'command':
-      return { from: 'command', command: entry.command ?? '', timeoutMs: timeoutMs(entry.timeout) };
-  }
-};
-
-const checkEntry = (entry: CheckInput, { path, originOf }: Place): OrIssues<CheckDefinition> => {
+const checkEntry = (entry: CheckInput): CheckDefinition => {
   const map = typeof entry === 'string' ? { run: entry } : entry;
-  if (map.review !== undefined)
-    return [
-      {
-        origin: originOf([...path, 'review'], 'key'),
-        key: [...path, 'review'].join('.'),
-        found: 'a reviewer, which is not available in this version',
-        wanted: 'checks only, such as run: npm test',
-      },
-    ];
-  if (map.run === undefined)
-    return [{ origin: originOf(path, 'value'), key: [...path, 'run'].join('.'), found: 'nothing', wanted: 'a command' }];
+  assert(map.run !== undefined, 'A verify entry that passed its schema has a command.');
   const env = Object.fromEntries(Object.entries(map.env ?? {}).map(([name, value]) => [name, String(value)]));
   return { name: map.name ?? map.run, command: map.run, timeoutMs: timeoutMs(map.timeout), env, report: reportOf(map.report) };
 };
@@ -101,17 +57,13 @@ const uniquelyNamed = (checks: readonly CheckDefinition[]): readonly CheckDefini
  * @param bad sections that are wrong already; what depends on them is not reported a second time
  */
 export const resolveWork = (
-  merged: Merged,
+  { input }: Pick<Merged, 'input'>,
   { file, bad }: { readonly file: string; readonly bad: ReadonlySet<string> },
 ): { readonly work: Work; readonly issues: readonly Issue[] } => {
-  const { input, originOf } = merged;
-  const fromDiscover = (input.discover ?? []).map((entry, index) => discoverEntry(entry, { path: ['discover', index], originOf }));
-  const fromVerify = (input.verify ?? []).map((entry, index) => checkEntry(entry, { path: ['verify', index], originOf }));
-  const issues: Issue[] = [...fromDiscover, ...fromVerify].filter(isIssues).flat();
-  const isWhole = issues.length === 0 && !['discover', 'verify', 'goal'].some((section) => bad.has(section));
-
-  const discover = fromDiscover.filter(isValue);
-  const given = fromVerify.filter(isValue);
+  const isWhole = !['discover', 'verify', 'goal'].some((section) => bad.has(section));
+  const issues: Issue[] = [];
+  const discover = (input.discover ?? []).map(discoverEntry);
+  const given = (input.verify ?? []).map(checkEntry);
   const implied = discover.flatMap((entry): readonly CheckDefinition[] =>
     entry.from === 'tests'
       ? [{ name: entry.command, command: entry.command, timeoutMs: entry.timeoutMs, env: {}, report: entry.report }]

@@ -73,7 +73,7 @@ export const relativePath = (told: Told) =>
   });
 
 export const globs = (told: Told) => {
-  const error = 'a list of globs relative to the repository root, such as ["**/*.test.*"]';
+  const error = 'a list of globs such as ["**/*.test.*"], relative to the repository root, none beginning with !';
   return z
     .array(z.string({ error }).regex(insideGlob, { error }), { error })
     .max(1000, { error })

@@ -1,4 +1,4 @@
-export const sizePattern = /^\d{1,9}(?:b|kb|mb|gb)$/i;
+export const sizePattern = /^\d{1,9}[kKmMgG]?[bB]$/;
 
 const factors: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
@@ -7,6 +7,6 @@ const factors: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 
  * @returns `undefined` for anything else
  */
 export const parseSize = (text: string): number | undefined => {
-  const [, digits, unit] = /^(\d{1,9})(b|kb|mb|gb)$/i.exec(text) ?? [];
+  const [, digits, unit] = /^(\d{1,9})([kmg]?b)$/i.exec(text) ?? [];
   return digits === undefined || unit === undefined ? undefined : Number(digits) * (factors[unit.toLowerCase()] ?? 1);
 };

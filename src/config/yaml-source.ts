@@ -86,7 +86,7 @@ export const readYaml = ({
     issues.push({
       origin: originAt(undefined),
       key: '',
-      found: `bad YAML: ${oneLine(String((error as Error).message))}`,
+      found: `bad YAML: ${oneLine((error as Error).message)}`,
       wanted: 'valid YAML',
     });
   }
