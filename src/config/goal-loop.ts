@@ -50,7 +50,6 @@ const given = (map: Readonly<Record<string, unknown>>): Record<string, unknown> 
  */
 export const goalLoop = (request: GoalRequest, shared: SourceText | undefined): LoadedLoop => {
   const data = given({
-    description: request.condition,
     goal: request.condition,
     verify: [given({ run: request.check, timeout: request.checkTimeout })],
     agent: request.agent,

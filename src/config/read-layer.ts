@@ -50,11 +50,22 @@ const knownKeysAt = (schema: z.core.$ZodType, path: Path): readonly string[] => 
 /** A union fails with the issues of the one branch that fits the kind of the value (a map against the map), else with its own. */
 const unfold = (issue: ZodIssue): readonly ZodIssue[] => {
   if (issue.code !== 'invalid_union') return [issue];
-  const branch = issue.errors.find((issues) =>
-    issues.every((inner) => inner.path.length > 0 || (inner.code !== 'invalid_type' && inner.code !== 'invalid_union')),
-  );
+  const without = (codes: readonly ZodIssue['code'][]): readonly ZodIssue[] | undefined =>
+    issue.errors.find((issues) => issues.every(({ path, code }) => path.length > 0 || !codes.includes(code)));
+  const branch = without(['invalid_type', 'invalid_union', 'invalid_value']) ?? without(['invalid_type', 'invalid_union']);
   if (branch === undefined) return [issue];
   return branch.flatMap((inner) => unfold({ ...inner, path: [...issue.path, ...inner.path] }));
+};
+
+/** The issues of one section as Zod sees them, without "missing" where a mistyped key of the same map explains it. */
+const flat = (issues: readonly ZodIssue[]): readonly ZodIssue[] => {
+  const all = issues.flatMap(unfold);
+  const mistyped = new Set(all.filter(({ code }) => code === 'unrecognized_keys').map(({ path }) => path.join('.')));
+  const isExplained = (issue: ZodIssue): boolean =>
+    issue.code === 'custom' &&
+    issue.params?.['isMissing'] === true &&
+    [issue.path, issue.path.slice(0, -1)].some((path) => mistyped.has(path.join('.')));
+  return all.filter((issue) => !isExplained(issue));
 };
 
 interface Place {
@@ -137,8 +148,7 @@ export const readLayer = <Input>(source: YamlSource, shape: Readonly<Record<stri
       if (result.success && value !== undefined) input[section] = result.data;
       if (result.success) continue;
       bad.add(section);
-      for (const issue of result.error.issues)
-        for (const part of unfold(issue)) issues.push(...toIssues(part, { source, schema, section }));
+      for (const issue of flat(result.error.issues)) issues.push(...toIssues(issue, { source, schema, section }));
     }
   return { file: source.file, input: input as Partial<Input>, bad, issues, originOf: source.originOf };
 };
