@@ -1,1 +1,13 @@
 export * from './port.ts';
+export { parseBudget, type Budget } from './budget.ts';
+export { defaultProtect } from './default-protect.ts';
+export { parseDuration } from './duration.ts';
+export { findConfig } from './find-config.ts';
+export { goalLoop, type GoalRequest } from './goal-loop.ts';
+export { issueText, originText } from './issue-text.ts';
+export { gyreJsonSchema, loopJsonSchema } from './json-schema.ts';
+export { configFileBytes, promptBytes, promptPieceBytes } from './limits.ts';
+export { loadLoopText, type LoopText } from './load-loop-text.ts';
+export { promptFor, promptVariables, type PromptRequest } from './prompt-for.ts';
+export { parseSize } from './size.ts';
+export { renderPrompt, type PromptVariables } from './template.ts';
