@@ -58,7 +58,8 @@ const readBlocks = (lines: readonly string[]): readonly Block[] => {
     if (line.length > lineLetters) continue;
     const block = blocks.at(-1);
     const start = running.exec(line);
-    if (start !== null && failuresFrom === undefined) blocks.push({ expected: Number(start[1]), tests: [], messages: new Map(), counts: undefined });
+    if (start !== null && failuresFrom === undefined)
+      blocks.push({ expected: Number(start[1]), tests: [], messages: new Map(), counts: undefined });
     if (block === undefined || block.counts !== undefined) continue;
     const result = resultLine.exec(line);
     if (result !== null) {
@@ -111,7 +112,8 @@ const compileErrors = (stderr: string): readonly FoundTest[] => {
 export const cargoReader: ReportReader = {
   format: 'cargo',
   recognises: ({ text, stderr }) =>
-    (/^running \d+ tests?$/m.test(text) && /^test (?:result: |.{1,2000} \.\.\. )/m.test(text)) || /^error: could not compile `/m.test(stderr),
+    (/^running \d+ tests?$/m.test(text) && /^test (?:result: |.{1,2000} \.\.\. )/m.test(text)) ||
+    /^error: could not compile `/m.test(stderr),
   read: ({ text, stderr, cwd }: ReaderInput) => {
     const blocks = readBlocks(text.split('\n'));
     const compile = compileErrors(stderr === '' ? text : stderr);

@@ -28,7 +28,10 @@ export const relativeFile = (file: string, cwd: string | undefined): string => {
 export const withoutFolder = (text: string, cwd: string | undefined): string => {
   const folder = cwd?.replace(/[/\\]$/, '');
   if (folder === undefined || folder === '') return text;
-  return text.replaceAll(`file://${encodeURI(folder)}/`, '').replaceAll(`file://${folder}/`, '').replaceAll(`${folder}/`, '');
+  return text
+    .replaceAll(`file://${encodeURI(folder)}/`, '')
+    .replaceAll(`file://${folder}/`, '')
+    .replaceAll(`${folder}/`, '');
 };
 
 const sourceFile = /\.(?:[cm]?[jt]sx?|py|rs|go|rb|php|java|kt|sh|bats|t)$/;

@@ -69,7 +69,8 @@ export const goJsonReader: ReportReader = {
     for (const line of text.split('\n')) {
       if (!line.startsWith('{"')) continue;
       const event = eventOf(line);
-      if (event === undefined) return broken('go-json', `The report of go test -json breaks off: ${JSON.stringify(line.slice(0, 80))} is no event.`);
+      if (event === undefined)
+        return broken('go-json', `The report of go test -json breaks off: ${JSON.stringify(line.slice(0, 80))} is no event.`);
       if (event.ImportPath !== undefined) {
         const output = builds.get(event.ImportPath) ?? [];
         builds.set(event.ImportPath, output);

@@ -9,8 +9,6 @@ export interface JunitSuite {
   /** As read, suites inside included. */
   cases: number;
   failed: number;
-
-
 }
 
 type Attributes = Readonly<Record<string, string>>;
@@ -31,7 +29,10 @@ const rooted = (text: string): string => {
   const close = Math.max(text.lastIndexOf('</testsuites>'), text.lastIndexOf('</testsuite>'));
   const closed = close === -1 ? text.lastIndexOf('/>') + 1 : text.indexOf('>', close);
   const body = text.slice(from, closed <= 0 ? undefined : closed + 1);
-  return `<report>${body.replace(/<\?xml[^>]*\?>/g, '').replace(/<!DOCTYPE[^>]*>/g, '').replace(forbidden, '')}</report>`;
+  return `<report>${body
+    .replace(/<\?xml[^>]*\?>/g, '')
+    .replace(/<!DOCTYPE[^>]*>/g, '')
+    .replace(forbidden, '')}</report>`;
 };
 
 const oneSpace = (text: string): string => text.replace(/\s+/g, ' ').trim();
@@ -92,8 +93,10 @@ export const readJunitXml = (text: string): JunitXml => {
   };
 
   const parser = new SaxesParser({ xmlns: false });
+  // The first error ends the reading: the parser would go on and report one at every letter.
   parser.on('error', (error) => {
     problem ??= `it is not whole XML (${error.message})`;
+    throw error;
   });
   parser.on('opentag', ({ name, attributes }) => {
     if (name === 'testsuite') {
@@ -120,7 +123,11 @@ export const readJunitXml = (text: string): JunitXml => {
       const [summary = '', ...rest] = detail;
       const body = rest.join('').trim();
       const message = oneSpace(body).includes(oneSpace(summary)) ? body : `${summary}\n${body}`;
-      if (current === undefined) fail(open.map((suite) => suite.name), message);
+      if (current === undefined)
+        fail(
+          open.map((suite) => suite.name),
+          message,
+        );
       else current.message += `${current.message === '' ? '' : '\n'}${message}`;
       detail = undefined;
     } else if (name === 'testcase' && current !== undefined) {
@@ -128,7 +135,11 @@ export const readJunitXml = (text: string): JunitXml => {
       current = undefined;
     } else if (name === 'testsuite') open.pop();
   });
-  parser.write(rooted(text)).close();
+  try {
+    parser.write(rooted(text)).close();
+  } catch (error) {
+    if (problem === undefined) throw error;
+  }
   if (problem !== undefined) return { why: problem };
   return { suites, tests: goFrom === undefined ? tests : [...tests.slice(0, goFrom), ...splitGoNames(tests.slice(goFrom))] };
 };

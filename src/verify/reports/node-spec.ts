@@ -13,7 +13,8 @@ const entry = /^[✔✖] [^\n]{1,2000} \(\d+\.\d+ms\)$/m;
 /** Node lists a file without tests, or one that ended before its tests could speak, as if the file were a test. */
 const withFiles = (nodes: readonly TreeNode[]): readonly TreeNode[] =>
   nodes.map((node) => {
-    const named = node.children.length > 0 || node.seenIn === undefined || node.name === node.seenIn || node.name.endsWith(`/${node.seenIn}`);
+    const named =
+      node.children.length > 0 || node.seenIn === undefined || node.name === node.seenIn || node.name.endsWith(`/${node.seenIn}`);
     return looksLikeFile(node.name) && named ? { ...node, kind: 'file' } : node;
   });
 

@@ -75,9 +75,13 @@ const readOne = (lines: readonly string[], summary: string): { readonly tests: r
   const counts = countsOf(summary);
   const sections = readFailureSections(lines);
   const named = lines.filter((_, at) => !sections.inside(at)).flatMap((line) => namedBy(line) ?? []);
-  for (const [word, count] of [['FAILED', counts.get('failed') ?? 0], ['ERROR', counts.get('error') ?? 0]] as const) {
+  for (const [word, count] of [
+    ['FAILED', counts.get('failed') ?? 0],
+    ['ERROR', counts.get('error') ?? 0],
+  ] as const) {
     const read = distinct(named, word);
-    if (read !== count) return { why: `it counts ${count} ${word === 'FAILED' ? 'failed tests' : 'errors'}, but names ${read} (run pytest with -rA)` };
+    if (read !== count)
+      return { why: `it counts ${count} ${word === 'FAILED' ? 'failed tests' : 'errors'}, but names ${read} (run pytest with -rA)` };
   }
   const tests: FoundTest[] = [...merge(named)].map(([node, outcome]) => {
     const [file, ...path] = partsOf(node);

@@ -32,7 +32,8 @@ export const readTestReport = (input: ReportInput): TestReport => {
   const named = input.format;
   const fitting = readers.filter((reader) => (named === undefined ? reader.recognises(reading) : reader.format === named));
   // The compiler's complaint on stderr makes cargo fit; beside another report it is somebody else's output.
-  const usable = fitting.length > 1 ? fitting.filter((reader) => reader !== cargoReader || reader.recognises({ ...reading, stderr: '' })) : fitting;
+  const usable =
+    fitting.length > 1 ? fitting.filter((reader) => reader !== cargoReader || reader.recognises({ ...reading, stderr: '' })) : fitting;
   const [reader, other] = usable;
   if (reader === undefined) return { read: 'no-format' };
   if (other !== undefined)
@@ -42,6 +43,7 @@ export const readTestReport = (input: ReportInput): TestReport => {
     );
   if (named !== undefined && !reader.recognises(reading))
     return broken(named, `No ${named} report was found in the ${input.file === undefined ? 'output' : 'report file'}.`);
-  if (cutNote.test(text)) return broken(reader.format, 'The output was too long and its middle was cut, so tests may be missing. Write the report to a file.');
+  if (cutNote.test(text))
+    return broken(reader.format, 'The output was too long and its middle was cut, so tests may be missing. Write the report to a file.');
   return reader.read(reading);
 };

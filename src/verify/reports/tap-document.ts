@@ -109,7 +109,8 @@ export const readTapDocument = (lines: readonly string[]): TapDocument => {
       else if (!text.startsWith('# Subtest')) comments.push(unescape(text.replace(/^# ?/, '')));
       continue;
     }
-    if (indent === 0 && text.startsWith('Bail out!')) fail(`the run bailed out (${text.slice('Bail out!'.length).trim() || 'no reason given'})`);
+    if (indent === 0 && text.startsWith('Bail out!'))
+      fail(`the run bailed out (${text.slice('Bail out!'.length).trim() || 'no reason given'})`);
     const planned = planLine.exec(text);
     if (planned !== null) {
       frameAt(indent).plan = Number(planned[1]);
@@ -117,7 +118,10 @@ export const readTapDocument = (lines: readonly string[]): TapDocument => {
     }
     if (text === '}') {
       const inside = takeDeeper(indent);
-      frames.at(-1)?.points.at(-1)?.children.push(...inside);
+      frames
+        .at(-1)
+        ?.points.at(-1)
+        ?.children.push(...inside);
       continue;
     }
     const matched = pointLine.exec(text);
