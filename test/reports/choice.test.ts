@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { isReportFormat, readTestReport, reportFormats } from '../../src/verify/reports/index.ts';
+import { fixture, outcomes, readText } from './read-fixture.ts';
+
+test('RPT-70 text of no known format, and no text, say so', () => {
+  expect(readText('')).toEqual({ read: 'no-format' });
+  expect(readText('building...\nall fine\n')).toEqual({ read: 'no-format' });
+  expect(readText('> pkg@1.0.0 test\n> make check\n\nok then\n1 passed\n')).toEqual({ read: 'no-format' });
+});
+
+test('L2 two formats in one output are broken until one is named', () => {
+  const both = `${fixture('pytest/rA.txt')}\n${fixture('tap/node24.txt')}`;
+  expect(readText(both)).toMatchObject({ read: 'broken', why: expect.stringContaining('report.format') as string });
+  expect(readTestReport({ stdout: both, stderr: '', format: 'pytest', cwd: '/tmp/fx/py' }).read).toBe('yes');
+});
+
+test('L2 a named format that is not there is broken, not absent', () => {
+  expect(readTestReport({ stdout: 'nothing', stderr: '', format: 'tap' })).toMatchObject({ read: 'broken', format: 'tap' });
+  expect(readTestReport({ stdout: '', stderr: '', file: '', format: 'junit' })).toMatchObject({ read: 'broken', format: 'junit' });
+});
+
+test('RPT-71 a compiler error on stderr does not take over another report', () => {
+  const stderr = 'error: could not compile `fixture` (lib) due to 1 previous error\n';
+  expect(readTestReport({ stdout: 'TAP version 13\nok 1 - adds\n1..1\n', stderr })).toMatchObject({ read: 'yes', format: 'tap' });
+});
+
+test('RPT-72 the formats are named, and only they', () => {
+  expect(reportFormats).toEqual(['go-json', 'jest-json', 'junit', 'node-spec', 'tap', 'pytest', 'cargo']);
+  expect(isReportFormat('tap')).toBe(true);
+  expect(isReportFormat('xunit')).toBe(false);
+});
+
+const samples = [
+  'tap/node24.txt',
+  'tap/vitest.txt',
+  'node-spec/node24.txt',
+  'jest-json/jest-npm.txt',
+  'junit/vitest.xml',
+  'pytest/rA.txt',
+  'go-json/mixed.jsonl',
+  'cargo/cargo.stdout.txt',
+];
+
+test.each(samples)('L2 %s cut at any place is never read as a whole report with fewer red tests', (name) => {
+  const text = fixture(name);
+  const red = outcomes(readText(text)).filter((line) => line.startsWith('failed')).length;
+  expect(red).toBeGreaterThan(0);
+  fc.assert(
+    fc.property(fc.integer({ min: 0, max: text.length }), (at) => {
+      const report = readText(text.slice(0, at));
+      if (report.read !== 'yes') return;
+      expect(outcomes(report).filter((line) => line.startsWith('failed'))).toHaveLength(red);
+    }),
+    { numRuns: 60 },
+  );
+});
+
+const flood = (line: string): string => line.repeat(Math.ceil(10_000_000 / line.length));
+
+test.each([
+  ['blanks', flood(' ')],
+  ['one long line of marks', flood('✖ x (1.5ms) ')],
+  ['opening brackets', flood('[')],
+  ['escape codes', flood('\u001B[')],
+  ['unclosed titles', flood('\u001B]0;')],
+  ['lines of equals signs', flood(`${'='.repeat(200)} x\n`)],
+  ['colons and words', flood('a::b PASSED (')],
+  ['braces', flood('{"')],
+  ['lines like points', flood('ok 1 - x # y\n')],
+  ['lines like cargo', flood('test x ... \n')],
+  ['angle brackets', flood('<testsuite ')],
+  ['underscores', flood('____ x\n')],
+])('RPT-73 10 MB of %s is dealt with in time', (_, text) => {
+  const started = performance.now();
+  for (const format of [undefined, ...reportFormats]) readTestReport({ stdout: text, stderr: '', format, cwd: '/project' });
+  // Eight readings of 10 MB. A quadratic pattern takes hours; the bound leaves room for a busy machine.
+  expect(performance.now() - started).toBeLessThan(45_000);
+});
+
+test('RPT-74 a real report behind 10 MB of noise is found whole', () => {
+  const noise = `${'the quick brown fox '.repeat(10)}\n`.repeat(50_000);
+  expect(outcomes(readText(noise + fixture('tap/node24.txt'), '/tmp/fx/node project'))).toHaveLength(17);
+});
