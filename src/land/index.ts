@@ -1,1 +1,2 @@
 export * from './port.ts';
+export { createLander } from './lander.ts';

@@ -1,0 +1,103 @@
+import { access, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { Git } from './git.ts';
+import { listRefs } from './refs.ts';
+import type { LinkedWorktree } from './worktree-link.ts';
+
+// What an agent did with git besides changing files. It may commit, switch, make branches, stop in the middle of a rebase.
+
+const operations: readonly (readonly [file: string, name: string])[] = [
+  ['rebase-merge', 'rebase'],
+  ['rebase-apply', 'rebase'],
+  ['MERGE_HEAD', 'merge'],
+  ['CHERRY_PICK_HEAD', 'cherry-pick'],
+  ['REVERT_HEAD', 'revert'],
+  ['sequencer', 'cherry-pick'],
+  ['BISECT_LOG', 'bisect'],
+];
+
+/** The operation left half done in a worktree; empty if none. The file names are those of gitrepository-layout and git's own status. */
+export const unfinishedIn = async (admin: string): Promise<string> => {
+  for (const [file, name] of operations) {
+    try {
+      await access(path.join(admin, file));
+      return name;
+    } catch {
+      // Not this one.
+    }
+  }
+  return '';
+};
+
+const movesRead = 500;
+
+/** Every commit HEAD of the worktree has named, from its reflog, latest last. */
+const headMoves = async (admin: string): Promise<Set<string>> => {
+  const log = await readFile(path.join(admin, 'logs', 'HEAD'), 'utf8').catch(() => '');
+  const names = log
+    .split('\n')
+    .slice(-movesRead)
+    .map((line) => line.split(' ')[1] ?? '');
+  return new Set(names.filter((name) => /^[0-9a-f]{40,64}$/.test(name)));
+};
+
+export interface Traces {
+  /** HEAD of the worktree; base when it has no commit. */
+  readonly head: string;
+  /** Commits between base and HEAD. */
+  readonly agentCommits: number;
+  /** Tips of commits made here that neither HEAD nor any branch or tag contains. */
+  readonly left: readonly string[];
+  readonly notes: readonly string[];
+}
+
+const tipsKept = 16;
+
+/** Branches, tags and the stash: what an agent could move although it belongs to the user. */
+export const userRefs = (git: Git): Promise<ReadonlyMap<string, string>> => listRefs(git, 'refs/heads', 'refs/tags', 'refs/stash');
+
+const shortName = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '');
+
+const contains = async (git: Git, commit: string, inside: string): Promise<boolean> =>
+  (await git.run(['merge-base', '--is-ancestor', commit, inside], { allow: [1, 128] })).code === 0;
+
+const noteOnRef = async (git: Git, change: { readonly ref: string; readonly was: string | undefined; readonly is: string; readonly head: string }): Promise<string> => {
+  const { ref, was, is, head } = change;
+  const name = shortName(ref);
+  const what = was === undefined ? `The agent made ${name} at ${is}` : `The agent moved ${name} from ${was} to ${is}`;
+  return (await contains(git, is, head)) ? `${what}.` : `${what}; its commits are not part of the candidate.`;
+};
+
+/** @param before refs of the user when the workspace was opened; undefined when that is not known */
+export const tracesOf = async (worktree: LinkedWorktree, base: string, before: ReadonlyMap<string, string> | undefined): Promise<Traces> => {
+  const { git, admin } = worktree;
+  const found = await git.run(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], { allow: [1, 128] });
+  const head = found.code === 0 ? found.bytes.toString('utf8').trim() : base;
+  const agentCommits = Number(await git.line(['rev-list', '--count', head, `^${base}`, '--']));
+  const moves = await headMoves(admin);
+  moves.delete(base);
+
+  const notes: string[] = [];
+  const branch = await git.run(['symbolic-ref', '-q', 'HEAD'], { allow: [1, 128] });
+  if (branch.code === 0) notes.push(`The agent switched to branch ${shortName(branch.bytes.toString('utf8').trim())}.`);
+  if (head !== base && !(await contains(git, base, head))) notes.push(`HEAD of the workspace (${head}) does not contain the base ${base}.`);
+  if (before !== undefined) {
+    for (const [ref, is] of await userRefs(git)) {
+      const was = before.get(ref);
+      if (was === is) continue;
+      if (ref === 'refs/stash') notes.push('The stash, which all worktrees share, was changed during the run.');
+      // A ref that moved to a commit made in this workspace was moved by the agent; any other move is the user's own work.
+      else if (moves.has(is)) notes.push(await noteOnRef(git, { ref, was, is, head }));
+    }
+  }
+
+  const there: string[] = [];
+  for (const commit of moves) {
+    if ((await git.run(['cat-file', '-e', `${commit}^{commit}`], { allow: [1, 128] })).code === 0) there.push(commit);
+  }
+  const outside = there.length === 0 ? [] : await git.line(['rev-list', '--no-walk', ...there, '--not', head, base, '--branches', '--tags', '--remotes', '--']);
+  const loose = typeof outside === 'string' ? outside.split('\n').filter((name) => name !== '') : [];
+  const left = loose.length < 2 ? loose : (await git.line(['merge-base', '--independent', ...loose])).split('\n').slice(0, tipsKept);
+  for (const tip of left) notes.push(`Commit ${tip} was made in the workspace and left behind; it is not part of the candidate.`);
+  return { head, agentCommits, left, notes };
+};

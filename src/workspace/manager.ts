@@ -1,0 +1,189 @@
+import { lstat, mkdir, readFile, readdir, rename } from 'node:fs/promises';
+import path from 'node:path';
+import { Fault } from '../core/fault.ts';
+import { commitSha, type CommitSha, type EpochMs } from '../core/ids.ts';
+import { tracesOf, userRefs } from './agent-traces.ts';
+import { commitCandidate, lastCandidate, readCandidate } from './candidate.ts';
+import { makeCleanRoom } from './clean-room.ts';
+import { createGit, type Git } from './git.ts';
+import { countUnnamed, holdsOf } from './holds.ts';
+import { identityOf } from './identity.ts';
+import { placesIn, readOpening, writeOpening, type Places } from './places.ts';
+import type { Repository, WorkspaceInfo, WorkspaceManager } from './port.ts';
+import { checkName, readRef, runRef, savedRef, updateRefs } from './refs.ts';
+import { folderBytes, removeFolder } from './remove-folder.ts';
+import { snapshot } from './snapshot.ts';
+import { fillSubmodules, holdsWork, saveSubmodule } from './submodules.ts';
+import { treeOf } from './tree-reading.ts';
+import { adminDirOf, forgetMissing, linkedWorktree, listWorktrees } from './worktree-link.ts';
+
+// Invariants:
+// 1. The user's checkout and configuration are never written (L6). In the repository only `worktrees/` and refs/gyre/ change.
+// 2. A workspace folder is removed in one place, `remove`, and only after `look` found nothing that would be lost, or after its work was saved (L7).
+// 3. No git command runs in a workspace whose link was not checked just before.
+
+type Hold = WorkspaceInfo['holds'][number];
+
+const isThere = async (file: string): Promise<boolean> => (await lstat(file).catch(() => undefined)) !== undefined;
+
+/** A worktree that `git worktree add` was making when the engine died: locked by git under this word, never seen by an agent. */
+const halfMade = async (repository: Repository, dir: string): Promise<boolean> => {
+  const admin = await adminDirOf(repository, dir);
+  if (admin === undefined) return false;
+  const lock = await readFile(path.join(admin, 'locked'), 'utf8').catch(() => '');
+  return lock.trim() === 'initializing';
+};
+
+const openWorktree = async (context: { readonly git: Git; readonly repository: Repository; readonly places: Places; readonly nowMs: number }, run: string, base: CommitSha): Promise<string> => {
+  const { git, repository, places } = context;
+  const dir = places.worktree(run);
+  const opening = await readOpening(places.record(run));
+  if (opening === undefined && (await halfMade(repository, dir))) {
+    await removeFolder(dir);
+    for (const tree of await listWorktrees(git)) if (tree.dir === dir) await git.run(['worktree', 'unlock', '--', dir], { allow: [128] });
+  }
+  if ((await adminDirOf(repository, dir)) !== undefined) return dir;
+  if (await isThere(dir)) {
+    // Nobody knows whose files these are now, and deleting them could lose work.
+    await mkdir(places.lost(run), { recursive: true });
+    await rename(dir, path.join(places.lost(run), String(context.nowMs)));
+  }
+  await forgetMissing(git, places.worktrees);
+  await removeFolder(places.modules(run));
+  const before = opening ?? { base, createdAt: context.nowMs, refs: Object.fromEntries(await userRefs(git)) };
+  await updateRefs(git, [{ ref: runRef(run, 'base'), to: base, from: 'any' }], await identityOf(git, context.nowMs / 1000));
+  const last = await lastCandidate(git, run);
+  await git.run(['worktree', 'add', '--detach', '--', dir, last?.head ?? base]);
+  const worktree = await linkedWorktree(repository, dir);
+  if (last !== undefined) await worktree.git.run(['read-tree', '-u', '--reset', last.commit]);
+  await fillSubmodules(worktree.git, repository, places.modules(run));
+  await writeOpening(places.record(run), before);
+  return dir;
+};
+
+export const createWorkspaces = (options: {
+  readonly repository: Repository;
+  readonly stateHome: string;
+  readonly clock: () => EpochMs;
+}): WorkspaceManager => {
+  const { repository, clock } = options;
+  const git = createGit(repository.root);
+  let made: Promise<Places> | undefined;
+  const places = (): Promise<Places> => (made ??= placesIn(options.stateHome));
+
+  const baseOf = async (run: string, at: Places): Promise<string | undefined> =>
+    (await readOpening(at.record(run)))?.base ?? (await readRef(git, runRef(run, 'base')));
+
+  /** The state of a workspace, with everything that removing it would lose. */
+  const look = async (run: string, at: Places, landed: readonly CommitSha[]) => {
+    const dir = at.worktree(run);
+    const worktree = await linkedWorktree(repository, dir);
+    const base = await baseOf(run, at);
+    if (base === undefined) {
+      throw new Fault('WORKSPACE_UNKNOWN', `Nothing is known of the start of workspace ${dir}.`, { hint: 'Look at the folder and remove it by hand.', data: { dir } });
+    }
+    const shot = await snapshot({ worktree, base, indexFile: at.index(run), modulesDir: at.modules(run), keepLarge: false });
+    const traces = await tracesOf(worktree, base, undefined);
+    const landedTrees = new Set(await Promise.all(landed.map((commit) => treeOf(git, commit))));
+    const view = {
+      snapshot: shot,
+      baseTree: await treeOf(git, base),
+      headTree: await treeOf(git, traces.head),
+      unnamedCommits: await countUnnamed(git, [traces.head, ...traces.left]),
+      landedTrees,
+    };
+    return { worktree, base, shot, traces, view, holds: holdsOf(view) };
+  };
+
+  const remove = async (run: string, at: Places): Promise<void> => {
+    await removeFolder(at.worktree(run));
+    await forgetMissing(git, at.worktrees);
+    await removeFolder(at.modules(run));
+    await removeFolder(at.record(run));
+  };
+
+  const describe = async (run: string, at: Places, live: boolean): Promise<WorkspaceInfo> => {
+    const dir = at.worktree(run);
+    const opening = await readOpening(at.record(run));
+    // A folder that cannot be looked into is never called empty.
+    const holds: Hold[] = await look(run, at, []).then(
+      (seen) => [...seen.holds],
+      () => ['uncommitted-changes'],
+    );
+    return {
+      run,
+      dir,
+      base: commitSha((await baseOf(run, at)) ?? (await git.line(['rev-parse', 'HEAD']))),
+      holds: live ? [...holds, 'live-run'] : holds,
+      bytes: await folderBytes(dir),
+      createdAt: opening?.createdAt ?? (await lstat(dir)).birthtimeMs,
+    };
+  };
+
+  return {
+    open: async (run, base) => ({ dir: await openWorktree({ git, repository, places: await places(), nowMs: clock() }, run, base) }),
+
+    commit: async (run, attempt, base, message) =>
+      commitCandidate({ git, repository, places: await places(), run, number: attempt, base, message, nowMs: clock() }),
+
+    candidate: (run, attempt, base) => readCandidate(git, { run, number: attempt, base }),
+
+    release: async (run, landed) => {
+      const at = await places();
+      if (!(await isThere(at.worktree(run)))) {
+        await remove(run, at);
+        return [];
+      }
+      const { holds } = await look(run, at, landed);
+      if (holds.length === 0) await remove(run, at);
+      return holds;
+    },
+
+    list: async (liveRuns) => {
+      const at = await places();
+      const infos: WorkspaceInfo[] = [];
+      for (const entry of (await readdir(at.worktrees, { withFileTypes: true })).filter((one) => one.isDirectory()).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+        infos.push(await describe(entry.name, at, liveRuns.includes(entry.name)));
+      }
+      return infos;
+    },
+
+    free: async (run) => {
+      const at = await places();
+      if (!(await isThere(at.worktree(run)))) {
+        await remove(run, at);
+        return { savedAs: undefined };
+      }
+      const { worktree, base, shot, traces, view, holds } = await look(run, at, []);
+      const inside = shot.leftOut.find((reason) => reason.why.includes('repository of its own'));
+      if (inside !== undefined) {
+        throw new Fault('WORKSPACE_HOLDS_REPOSITORY', `Workspace ${worktree.dir} holds a git repository of its own at ${inside.path}, which cannot be saved with it.`, {
+          hint: 'Move that folder away, then free the workspace again.',
+          data: { run, path: inside.path },
+        });
+      }
+      for (const state of shot.submodules.filter(holdsWork)) await saveSubmodule(worktree.dir, state, run);
+      if (holds.length === 0) {
+        await remove(run, at);
+        return { savedAs: undefined };
+      }
+      const whole = await snapshot({ worktree, base, indexFile: at.index(run), modulesDir: at.modules(run), keepLarge: true });
+      const env = await identityOf(git, clock() / 1000);
+      const parents = [traces.head, ...traces.left].flatMap((tip) => ['-p', tip]);
+      const plain = whole.tree === view.headTree && traces.left.length === 0;
+      const saved = plain ? traces.head : await git.line(['commit-tree', '--no-gpg-sign', ...parents, '-m', `Saved from run ${run}`, whole.tree], { env });
+      await updateRefs(git, [{ ref: savedRef(run), to: saved, from: 'any' }], env);
+      await remove(run, at);
+      return { savedAs: savedRef(run) };
+    },
+
+    cleanRoom: async (name, commit, pin) => {
+      const dir = path.join((await places()).clean, checkName(name));
+      await mkdir(path.dirname(dir), { recursive: true });
+      await makeCleanRoom({ repository, dir, commit, pin });
+      return { dir };
+    },
+
+    discardCleanRoom: async (name) => removeFolder(path.join((await places()).clean, checkName(name))),
+  };
+};

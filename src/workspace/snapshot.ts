@@ -1,0 +1,182 @@
+import { copyFile, lstat, mkdir, readFile, readlink, rm, stat, utimes } from 'node:fs/promises';
+import path from 'node:path';
+import type { Git } from './git.ts';
+import { leaveOut, type NewFile, type Reason } from './leave-out.ts';
+import { gitlinks, holdsWork, submoduleStates, type SubmoduleState } from './submodules.ts';
+import { treeEntries } from './tree-reading.ts';
+import type { LinkedWorktree } from './worktree-link.ts';
+
+// The tree of what stands in a workspace, made beside it: a private index, so that neither the agent's index nor its HEAD changes,
+// and the same question can be asked at any time.
+
+export interface Snapshot {
+  readonly tree: string;
+  readonly leftOut: readonly Reason[];
+  readonly submodules: readonly SubmoduleState[];
+  readonly notes: readonly string[];
+}
+
+const cleanComparedFiles = 300;
+const cleanComparedBytes = 8 * 1024 * 1024;
+
+const lines = (paths: readonly string[]): string => paths.map((file) => `${file}\0`).join('');
+
+/**
+ * Copies the agent's index: it knows the sparse checkout, files added against an ignore rule, and the times that spare reading every
+ * file. The time of the copy is put back to a whole second, because git trusts a file whose time is older than its index.
+ */
+const copyIndex = async (worktree: LinkedWorktree, indexFile: string, env: Readonly<Record<string, string>>): Promise<void> => {
+  await mkdir(path.dirname(indexFile), { recursive: true });
+  const source = path.join(worktree.admin, 'index');
+  try {
+    await copyFile(source, indexFile);
+    const seconds = Math.floor((await stat(source)).mtimeMs / 1000);
+    await utimes(indexFile, seconds, seconds);
+    await worktree.git.run(['ls-files', '--error-unmatch', '-z', '--', '.'], { env, allow: [1] });
+  } catch {
+    await rm(indexFile, { force: true });
+    const head = await worktree.git.run(['rev-parse', '--verify', '-q', 'HEAD^{tree}'], { allow: [1, 128] });
+    await worktree.git.run(head.code === 0 ? ['read-tree', head.bytes.toString('utf8').trim()] : ['read-tree', '--empty'], { env });
+  }
+};
+
+const isThere = async (file: string): Promise<boolean> => (await lstat(file).catch(() => undefined)) !== undefined;
+
+/** Marks that tell git not to look at a file (`assume-unchanged`, `skip-worktree`) are taken from files that are there. */
+const seeEveryFile = async (worktree: LinkedWorktree, env: Readonly<Record<string, string>>): Promise<void> => {
+  const unseen: string[] = [];
+  for (const field of await worktree.git.fields(['ls-files', '-v', '-z'], { env })) {
+    const file = field.slice(2);
+    if (/^[a-zS]/.test(field) && (await isThere(path.join(worktree.dir, file)))) unseen.push(file);
+  }
+  if (unseen.length === 0) return;
+  await worktree.git.run(['update-index', '--no-assume-unchanged', '-z', '--stdin'], { env, input: lines(unseen) });
+  await worktree.git.run(['update-index', '--no-skip-worktree', '-z', '--stdin'], { env, input: lines(unseen) });
+};
+
+const describe = async (dir: string, file: string): Promise<NewFile | undefined> => {
+  if (file.endsWith('/')) return { path: file.slice(0, -1), kind: 'repository', sizeBytes: 0, target: '' };
+  const found = await lstat(path.join(dir, file)).catch(() => undefined);
+  if (found === undefined) return undefined;
+  const link = found.isSymbolicLink();
+  return { path: file, kind: link ? 'link' : 'file', sizeBytes: found.size, target: link ? await readlink(path.join(dir, file)) : '' };
+};
+
+interface Sorting {
+  readonly keep: string[];
+  readonly drop: string[];
+  readonly reasons: Map<string, Reason>;
+}
+
+const sortNewFiles = async (worktree: LinkedWorktree, base: string, files: readonly string[], keepLarge: boolean): Promise<Sorting> => {
+  const sorting: Sorting = { keep: [], drop: [], reasons: new Map() };
+  const inBase = new Map<string, boolean>();
+  for (const file of files) {
+    const found = await describe(worktree.dir, file);
+    const reason = found === undefined ? undefined : leaveOut(found);
+    if (reason !== undefined && !inBase.has(reason.path)) {
+      // A project that tracks its packages goes on doing so.
+      inBase.set(reason.path, (await treeEntries(worktree.git, base, [reason.path])).length > 0);
+    }
+    const large = found?.kind === 'file' && reason?.why.includes(' MB ') === true;
+    if (reason === undefined || inBase.get(reason.path) === true || (keepLarge && large)) sorting.keep.push(file);
+    else {
+      sorting.drop.push(file);
+      sorting.reasons.set(reason.path, reason);
+    }
+  }
+  return sorting;
+};
+
+/** Takes what changed in tracked files. Removals first: a folder may stand where a file was. */
+const takeTracked = async (worktree: LinkedWorktree, env: Readonly<Record<string, string>>): Promise<void> => {
+  const fields = await worktree.git.fields(['diff-files', '-z', '--name-status', '--no-renames', '--ignore-submodules=all'], { env });
+  const gone = new Set<string>();
+  const there = new Set<string>();
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const file = fields[at + 1] ?? '';
+    const deleted = fields[at] === 'D' || (fields[at] === 'U' && !(await isThere(path.join(worktree.dir, file))));
+    (deleted ? gone : there).add(file);
+  }
+  if (gone.size > 0) await worktree.git.run(['update-index', '--force-remove', '-z', '--stdin'], { env, input: lines([...gone]) });
+  const changed = [...there].filter((file) => !gone.has(file));
+  if (changed.length > 0) await worktree.git.run(['update-index', '--add', '-z', '--stdin'], { env, input: lines(changed) });
+};
+
+/** A file whose bytes are those that a checkout of base writes is unchanged, whatever line ending rules would make of it now. */
+const undoConversions = async (git: Git, dir: string, base: string, env: Readonly<Record<string, string>>): Promise<void> => {
+  const raw = await git.fields(['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', '--diff-filter=M', base, '--'], { env });
+  const restored: string[] = [];
+  for (let at = 0; at + 1 < raw.length && at / 2 < cleanComparedFiles; at += 2) {
+    const [before = '', after = '', object = ''] = (raw[at] ?? '').slice(1).split(' ');
+    const file = raw[at + 1] ?? '';
+    const found = await lstat(path.join(dir, file)).catch(() => undefined);
+    if (before !== after || found?.isFile() !== true || found.size > cleanComparedBytes) continue;
+    const fresh = await git.run(['cat-file', '--filters', `--path=${file}`, object], { env, allow: [128] });
+    if (fresh.code === 0 && fresh.bytes.equals(await readFile(path.join(dir, file)))) restored.push(`${before} ${object}\t${file}\0`);
+  }
+  if (restored.length > 0) await git.run(['update-index', '-z', '--index-info'], { env, input: restored.join('') });
+};
+
+/** Submodules: a commit that the user's submodule has is taken; any other would be a candidate nobody can check out. */
+const takeSubmodules = async (
+  git: Git,
+  base: string,
+  states: readonly SubmoduleState[],
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly notes: string[]; readonly reasons: Reason[] }> => {
+  const staged = await gitlinks(git, env);
+  const byPath = new Map(states.map((state) => [state.path, state]));
+  const recorded = new Map((await treeEntries(git, base, [...staged.keys(), '.gitmodules'])).map((entry) => [entry.path, entry]));
+  const info: string[] = [];
+  const notes = states.filter(holdsWork).map((state) => `Submodule ${state.path} holds changes that are not part of the candidate.`);
+  const reasons: Reason[] = [];
+  for (const [file, commit] of staged) {
+    const state = byPath.get(file);
+    const was = recorded.get(file);
+    const wanted = state !== undefined && state.known && state.head !== state.commit ? state.head : commit;
+    const usable = wanted === was?.object || (state !== undefined && state.known && wanted === state.head);
+    if (usable && wanted !== commit) info.push(`160000 ${wanted}\t${file}\0`);
+    if (usable) continue;
+    info.push(was === undefined ? `0 ${'0'.repeat(commit.length)}\t${file}\0` : `${was.mode} ${was.object}\t${file}\0`);
+    reasons.push({ path: file, why: `commit ${commit} of this submodule is not in your own copy of it`, work: true });
+  }
+  if (info.length > 0) await git.run(['update-index', '-z', '--index-info'], { env, input: info.join('') });
+  return { notes, reasons };
+};
+
+/**
+ * Writes the tree of a workspace against base: commits of the agent, staged, changed and new files; ignored ones and those of
+ * `leave-out.ts` not. The workspace itself is only read.
+ * @param request.keepLarge also takes files that are too large for a candidate: for saving, not for landing
+ */
+export const snapshot = async (request: {
+  readonly worktree: LinkedWorktree;
+  readonly base: string;
+  readonly indexFile: string;
+  readonly modulesDir: string;
+  readonly keepLarge: boolean;
+}): Promise<Snapshot> => {
+  const { worktree, base, indexFile } = request;
+  const { git, dir } = worktree;
+  const env = { GIT_INDEX_FILE: indexFile };
+  try {
+    await copyIndex(worktree, indexFile, env);
+    await seeEveryFile(worktree, env);
+    await takeTracked(worktree, env);
+    const untracked = await sortNewFiles(worktree, base, await git.fields(['ls-files', '-o', '--exclude-standard', '-z'], { env }), request.keepLarge);
+    if (untracked.keep.length > 0) await git.run(['update-index', '--add', '-z', '--stdin'], { env, input: lines(untracked.keep) });
+    // The agent may have committed or staged what is never to be committed.
+    const added = await git.fields(['diff-index', '--cached', '-z', '--name-only', '--no-renames', '--ignore-submodules=all', '--diff-filter=A', base, '--'], { env });
+    const staged = await sortNewFiles(worktree, base, added, request.keepLarge);
+    if (staged.drop.length > 0) await git.run(['update-index', '--force-remove', '-z', '--stdin'], { env, input: lines(staged.drop) });
+    await undoConversions(git, dir, base, env);
+    const submodules = await submoduleStates(dir, request.modulesDir);
+    const taken = await takeSubmodules(git, base, submodules, env);
+    const reasons = [...new Map([...untracked.reasons, ...staged.reasons]).values(), ...taken.reasons];
+    return { tree: await git.line(['write-tree'], { env }), leftOut: reasons, submodules, notes: taken.notes };
+  } finally {
+    await rm(indexFile, { force: true });
+  }
+};
+
