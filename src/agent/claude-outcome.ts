@@ -68,7 +68,7 @@ export const claudeOutcome = (input: {
   if (ending === undefined) {
     // A program that refuses its arguments says so on stderr and prints no event at all.
     const said = input.stderrLine === '' ? '' : ` It said on stderr: ${input.stderrLine}`;
-    const skipped = input.linesSkipped === 0 ? '' : ` ${input.linesSkipped} lines were too long to read.`;
+    const skipped = input.linesSkipped === 0 ? '' : ` Lines that were too long to read: ${input.linesSkipped}.`;
     return { outcome: 'crashed', why: `Claude Code ended with ${endText(process)} and without a result.${said}${skipped}` };
   }
   if (ending.subtype === 'error_max_turns' || ending.terminalReason === 'max_turns') return { outcome: 'limit', limit: 'turns' };

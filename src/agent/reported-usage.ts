@@ -7,6 +7,8 @@ export interface ReportedUsage {
   readonly session: string | undefined;
   readonly usage: ModelUsage | undefined;
   readonly usd: number | undefined;
+  /** Total of this process so far. */
+  readonly processUsd: number | undefined;
   /** `line`: this line's own share. `session`: the session's total so far, over all its processes. */
   readonly counts: 'line' | 'session';
 }
@@ -48,6 +50,10 @@ const usageOf = (line: JsonObject): ModelUsage | undefined => {
 export const reportedUsage = (line: JsonObject): ReportedUsage | undefined => {
   const usage = usageOf(line);
   const usd = numberAt(line, 'cost_usd');
-  if (usage === undefined && usd === undefined) return undefined;
-  return { session: textAt(line, 'session_id'), usage, usd, counts: line['cumulative'] === true ? 'session' : 'line' };
+  const processUsd = numberAt(line, 'total_cost_usd');
+  if (usage === undefined && usd === undefined && processUsd === undefined) return undefined;
+  const session = textAt(line, 'session_id');
+  return line['cumulative'] === true
+    ? { session, usage, usd: usd ?? processUsd, processUsd: undefined, counts: 'session' }
+    : { session, usage, usd, processUsd, counts: 'line' };
 };

@@ -7,7 +7,8 @@ import type { ReportedUsage } from './reported-usage.ts';
 // 1. A line counts by itself and lines are added up.
 // 2. A line that says `cumulative` replaces what its session reported before; the session's last line counts.
 // 3. Of a session that an earlier attempt of the run already reported, only what was added since counts.
-// 4. Dollars are known when any line gave dollars, tokens when any line gave tokens; else unknown, never 0 (L8).
+// 4. `total_cost_usd` is the process's own total so far: the last one of a session counts, whatever earlier attempts spent.
+// 5. Dollars are known when any line gave dollars, tokens when any line gave tokens; else unknown, never 0 (L8).
 
 const add = (a: ModelUsage, b: ModelUsage): ModelUsage => ({
   model: a.model,
@@ -29,7 +30,7 @@ const byModel = (parts: readonly ModelUsage[]): readonly ModelUsage[] => {
   return [...models.values()];
 };
 
-/** Most models and sessions kept apart; what comes after them is added to the last. */
+/** Most models, and most sessions, that are kept apart. */
 const keysMax = 1000;
 
 /** Adds up what a program's lines report. */
@@ -38,6 +39,7 @@ export class SpendMeter {
   readonly #lines = new Map<string, ModelUsage>();
   readonly #totals = new Map<string, Map<string, ModelUsage>>();
   readonly #usdTotals = new Map<string, number>();
+  readonly #usdOfProcess = new Map<string, number>();
   #usdOfLines: number | undefined;
   #session: string | undefined;
 
@@ -58,6 +60,9 @@ export class SpendMeter {
 
   #countLine(line: ReportedUsage): void {
     if (line.usd !== undefined) this.#usdOfLines = (this.#usdOfLines ?? 0) + line.usd;
+    const session = line.session ?? '';
+    const isKept = this.#usdOfProcess.has(session) || this.#usdOfProcess.size < keysMax;
+    if (line.processUsd !== undefined && isKept) this.#usdOfProcess.set(session, line.processUsd);
     if (line.usage === undefined) return;
     const key = this.#lines.has(line.usage.model) || this.#lines.size < keysMax ? line.usage.model : [...this.#lines.keys()].at(-1);
     if (key === undefined) return;
@@ -81,6 +86,7 @@ export class SpendMeter {
   total(): { readonly usage: readonly ModelUsage[]; readonly spend: Spend } {
     const parts: ModelUsage[] = [...this.#lines.values()];
     let usd = this.#usdOfLines;
+    for (const total of this.#usdOfProcess.values()) usd = (usd ?? 0) + total;
     for (const [session, models] of this.#totals) {
       const before = this.#earlier.filter((result) => session !== '' && result.session.id === session);
       parts.push(...this.#addedSince(models, before));
