@@ -9,7 +9,8 @@ export const testsOf = (observation: CheckObservation): readonly TestResult[] =>
   observation.report.read === 'yes' ? observation.report.tests : [];
 
 /** Tests that really ran: a skipped test says nothing about the code. */
-export const executedOf = (observation: CheckObservation): number => testsOf(observation).filter((test) => test.outcome !== 'skipped').length;
+export const executedOf = (observation: CheckObservation): number =>
+  testsOf(observation).filter((test) => test.outcome !== 'skipped').length;
 
 /** Test id to what it did on base, for every test seen in any run. */
 export const baseStatuses = (runs: readonly CheckObservation[]): ReadonlyMap<string, BaseStatus> => {

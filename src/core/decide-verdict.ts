@@ -38,11 +38,17 @@ const joinPinned = (committed: Judgement, pinned: Judgement, files: readonly str
     .filter((reason) => reason.failing.some((id) => !known.has(id)))
     .map((reason): FailureReason => {
       if (committed.blocked) return { ...reason, sentence: `${reason.sentence} (Run ${setup}.)` };
-      return { ...reason, kind: 'cheat', sentence: `Green only with the candidate's own tests or check definition; ${setup}: ${reason.sentence}` };
+      return {
+        ...reason,
+        kind: 'cheat',
+        sentence: `Green only with the candidate's own tests or check definition; ${setup}: ${reason.sentence}`,
+      };
     });
   return {
     reasons: [...committed.reasons, ...hidden],
-    why: [...new Set([...committed.why, ...pinned.why.filter((why) => !committed.why.includes(why)).map((why) => `${why} (Run ${setup}.)`)])],
+    why: [
+      ...new Set([...committed.why, ...pinned.why.filter((why) => !committed.why.includes(why)).map((why) => `${why} (Run ${setup}.)`)]),
+    ],
     notes: [...new Set([...committed.notes, ...pinned.notes])],
     blocked: committed.blocked || pinned.blocked,
     informative: committed.informative && pinned.informative,
@@ -76,7 +82,12 @@ export const decideVerdict = ({ proof, guards, checks, notes }: VerdictInput): V
   const reasons: FailureReason[] = [
     ...guards
       .filter((finding) => finding.weight === 'refuse')
-      .map((finding) => ({ kind: kindOfGuard[finding.guard], sentence: finding.sentence, failing: [], evidence: finding.paths.join('\n') })),
+      .map((finding) => ({
+        kind: kindOfGuard[finding.guard],
+        sentence: finding.sentence,
+        failing: [],
+        evidence: finding.paths.join('\n'),
+      })),
     ...judgements.flatMap((judgement) => judgement.reasons),
   ];
   const why = judgements.flatMap((judgement) => judgement.why);

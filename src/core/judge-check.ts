@@ -55,7 +55,8 @@ const failureTexts = (observation: CheckObservation, ids: readonly string[]): st
 const unreadable = (observation: CheckObservation, where: string): string | undefined => {
   if (observation.end !== 'ran') return `${where} did not run to its end (${observation.end}): ${observation.problem}`;
   if (observation.exitCode === null) return `${where} ended without an exit code.`;
-  if (observation.report.read === 'broken') return `The test report of ${where} is broken (${observation.report.format}): ${observation.report.why}`;
+  if (observation.report.read === 'broken')
+    return `The test report of ${where} is broken (${observation.report.format}): ${observation.report.why}`;
   return undefined;
 };
 
@@ -66,10 +67,19 @@ const judgeExitCode = ({ name, base, observation, own }: JudgeRequest): Judgemen
   const green = observation.exitCode === 0;
   const output = evidenceOf(observation, observation.output);
   const failing = [`check ${name}`];
-  const result = (part: Partial<Judgement>): Judgement => ({ reasons: [], why: [], notes: [], blocked: false, informative: green, ...part });
+  const result = (part: Partial<Judgement>): Judgement => ({
+    reasons: [],
+    why: [],
+    notes: [],
+    blocked: false,
+    informative: green,
+    ...part,
+  });
   if (own !== undefined) {
     const why =
-      red === runs ? [] : [`Check "${name}" is not red on base (exit code 0 in ${times(runs - red, runs)}), so a green one proves nothing.`];
+      red === runs
+        ? []
+        : [`Check "${name}" is not red on base (exit code 0 in ${times(runs - red, runs)}), so a green one proves nothing.`];
     if (green) return result({ why });
     const sentence = `Check "${name}" is still red: exit code ${observation.exitCode}.`;
     return result({ why, reasons: [{ kind: 'task-still-red', sentence, failing, evidence: output }] });
@@ -133,7 +143,13 @@ const judgeOtherTests = (request: JudgeRequest): Pick<Judgement, 'reasons' | 'no
   const lost = [...statuses].filter(([id, status]) => status === 'passed' && (now.get(id) ?? 'skipped') === 'skipped').map(([id]) => id);
   const old = failed.filter((id) => statuses.get(id) === 'failed');
   const flaky = failed.filter((id) => statuses.get(id) === 'mixed');
-  const entries = new Set(base.runs.flatMap((run) => testsOf(run).filter((test) => isFileEntry(test)).map((test) => test.id)));
+  const entries = new Set(
+    base.runs.flatMap((run) =>
+      testsOf(run)
+        .filter((test) => isFileEntry(test))
+        .map((test) => test.id),
+    ),
+  );
   const hidden = [...statuses]
     .filter(([id, status]) => status === 'failed' && id !== ownTest && (now.get(id) ?? 'skipped') === 'skipped' && !entries.has(id))
     .map(([id]) => id);

@@ -10,7 +10,20 @@ export interface GateWords {
   readonly direct: ReadonlySet<string>;
 }
 
-const wrappers: ReadonlySet<string> = new Set(['exec', 'env', 'time', 'command', 'nice', 'nohup', '!', 'then', 'do', 'if', 'else', 'while']);
+const wrappers: ReadonlySet<string> = new Set([
+  'exec',
+  'env',
+  'time',
+  'command',
+  'nice',
+  'nohup',
+  '!',
+  'then',
+  'do',
+  'if',
+  'else',
+  'while',
+]);
 const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'source', '.']);
 const fileOptions: ReadonlySet<string> = new Set(['-f', '-c', '--file', '--makefile', '--config', '--project']);
 

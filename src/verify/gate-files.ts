@@ -63,5 +63,6 @@ export const gateKindOf = (words: readonly GateWords[], file: string, prefix: st
   if (words.some((set) => names(set.telling, file, prefix))) return { gate: 'whole', whenNew: true };
   if (words.some((set) => names(set.direct, file, prefix))) return { gate: 'whole', whenNew: false };
   const base = file.slice(file.lastIndexOf('/') + 1);
-  return rules.find((rule) => rule.file.test(base) && rule.programs.some((program) => words.some((set) => set.programs.has(program))))?.kind;
+  return rules.find((rule) => rule.file.test(base) && rule.programs.some((program) => words.some((set) => set.programs.has(program))))
+    ?.kind;
 };

@@ -9,17 +9,19 @@ const forms = (glob: string): readonly string[] => {
   return [plain, `${plain}/**`];
 };
 
+const isException = (glob: string): boolean => glob.startsWith('!') && !glob.startsWith('!(');
+
+const matchAny = (globs: readonly string[]): ((file: string) => boolean) => {
+  const wanted = globs.flatMap((glob) => forms(glob)).filter((glob) => glob !== '' && glob !== '/**');
+  return wanted.length === 0 ? () => false : picomatch(wanted, options);
+};
+
 /**
  * Tells whether a path matches one of the globs. `!glob` takes away from what the others match.
  * @param globs relative to the repository root, `/`-separated, case-sensitive; names that begin with a dot match too
  */
 export const matcher = (globs: readonly string[]): ((file: string) => boolean) => {
-  const isException = (glob: string): boolean => glob.startsWith('!') && !glob.startsWith('!(');
-  const match = (list: readonly string[]): ((file: string) => boolean) => {
-    const wanted = list.flatMap((glob) => forms(glob)).filter((glob) => glob !== '');
-    return wanted.length === 0 ? () => false : picomatch(wanted, options);
-  };
-  const matches = match(globs.filter((glob) => !isException(glob)));
-  const excepted = match(globs.filter((glob) => isException(glob)).map((glob) => glob.slice(1)));
+  const matches = matchAny(globs.filter((glob) => !isException(glob)));
+  const excepted = matchAny(globs.filter((glob) => isException(glob)).map((glob) => glob.slice(1)));
   return (file) => matches(file) && !excepted(file);
 };

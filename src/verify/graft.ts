@@ -34,13 +34,15 @@ export const graftJson = (base: string | undefined, candidate: string, keys: rea
 /** Splits INI or TOML by its `[headers]`: each part is the header line and what follows it. */
 const partsOf = (text: string): readonly string[] => text.split(/^(?=[ \t]*\[)/m);
 
+/** Blank lines around a section mean nothing. */
+const form = (parts: readonly string[]): string => parts.map((part) => part.trim()).join('\n');
+
 /** Sections of an INI or TOML file whose header matches. Comments and blanks inside a section belong to it. */
 export const graftSections = (base: string | undefined, candidate: string, sections: RegExp): Graft => {
   const isGate = (part: string): boolean => sections.test(part.trimStart());
   const wanted = partsOf(base ?? '').filter((part) => isGate(part));
   const parts = partsOf(candidate);
   const found = parts.filter((part) => isGate(part));
-  const form = (list: readonly string[]): string => list.map((part) => part.trim()).join('\n');
   if (form(wanted) === form(found)) return { graft: 'same' };
   const rest = parts.filter((part) => !isGate(part)).join('');
   return { graft: 'text', text: [rest.trimEnd(), ...wanted.map((part) => part.trim()), ''].join('\n\n') };

@@ -35,7 +35,7 @@ const wordsOf = async ({ candidate, command, prefix, read }: PinRequest): Promis
     for (let index = 0; index < texts.length && reached.size < scriptsMax; index += 1) {
       const called = new Set((texts[index] ?? '').split(/[\s;&|()"']+/).map((word) => (word === 't' || word === 'tst' ? 'test' : word)));
       for (const [name, text] of scripts) {
-        if (reached.has(name) || !called.has(name.replace(/^(?:pre|post)(?=.)/, '')) && !called.has(name)) continue;
+        if (reached.has(name) || (!called.has(name.replace(/^(?:pre|post)(?=.)/, '')) && !called.has(name))) continue;
         reached.add(name);
         texts.push(text);
       }
