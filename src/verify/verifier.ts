@@ -36,7 +36,13 @@ const notesOf = ({ candidate }: VerifyRequest): readonly string[] => [
 
 const textHash = (text: string | undefined): string | null => (text === undefined ? null : hashOf(text));
 
-const gateFileOf = async (file: string, candidate: VerifyRequest['candidate'], read: ReadFileAt): Promise<GateFile> => ({
+interface GateFileRequest {
+  readonly file: string;
+  readonly candidate: VerifyRequest['candidate'];
+  readonly read: ReadFileAt;
+}
+
+const gateFileOf = async ({ file, candidate, read }: GateFileRequest): Promise<GateFile> => ({
   path: file,
   base: textHash(await read(candidate.base, file)),
   candidate: textHash(await read(candidate.commit, file)),
@@ -86,7 +92,7 @@ export const createVerifier = ({ checks: runner, evidence, readFileAt, baselineR
       const gatePaths = [...gates].toSorted();
       const guards = [...guardDiff(candidate, protect), ...guardGates(gatePaths), ...findings];
       const gateFiles: GateFile[] = [];
-      for (const file of gatePaths) gateFiles.push(await gateFileOf(file, candidate, read));
+      for (const file of gatePaths) gateFiles.push(await gateFileOf({ file, candidate, read }));
       const record: VerdictRecord = {
         format: 'gyre.verdict/1',
         run,
