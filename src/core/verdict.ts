@@ -15,7 +15,7 @@ export interface CheckObservation {
   readonly output: string;
   /** The same, whole as kept, in the evidence store. */
   readonly outputHash: EvidenceHash;
-  /** One sentence when `end` is not `ran`. */
+  /** Why `end` is not `ran`, or what weakens a run that did (no `pipefail` on this machine). One sentence; empty when there is nothing to say. */
   readonly problem: string;
 }
 
@@ -32,6 +32,8 @@ export interface CheckOnCandidate {
   readonly base: Baseline;
   readonly candidate: CheckObservation;
   readonly pinned: CheckObservation | undefined;
+  /** The files that stood as on base in the pinned run; empty when there was none. */
+  readonly pinnedFiles: readonly string[];
 }
 
 /** What a guard over the diff found. */
@@ -47,6 +49,8 @@ export type FailureReason = {
   /** `cheat`: a protected file or a gate definition was changed, or green only with changed tests. */
   readonly kind: 'task-still-red' | 'newly-failing' | 'check-red' | 'cheat' | 'empty-change' | 'unfinished';
   readonly sentence: string;
+  /** What was red, sorted: test ids, or `check <name>` where only an exit code spoke. Empty for reasons that are not about a check. */
+  readonly failing: readonly string[];
   /** Failure text for the next attempt, plain, cut. Untrusted. */
   readonly evidence: string;
 };
@@ -54,7 +58,20 @@ export type FailureReason = {
 export type Verdict =
   | { readonly verdict: 'pass'; readonly notes: readonly string[] }
   | { readonly verdict: 'fail'; readonly reasons: readonly FailureReason[]; readonly notes: readonly string[] }
-  | { readonly verdict: 'inconclusive'; readonly why: readonly string[]; readonly notes: readonly string[] };
+  /** `reasons`: definite failures that were seen beside what could not be judged. */
+  | {
+      readonly verdict: 'inconclusive';
+      readonly why: readonly string[];
+      readonly reasons: readonly FailureReason[];
+      readonly notes: readonly string[];
+    };
+
+/** A file that defines a check and was changed by the candidate: SHA-256 of its text on both sides, `null` where it does not exist. */
+export interface GateFile {
+  readonly path: string;
+  readonly base: string | null;
+  readonly candidate: string | null;
+}
 
 /** The verdict as it stands in the evidence store, with all it rests on. */
 export interface VerdictRecord {
@@ -66,6 +83,9 @@ export interface VerdictRecord {
   readonly candidate: CommitSha;
   readonly tree: string;
   readonly guards: readonly GuardFinding[];
+  readonly gateFiles: readonly GateFile[];
   readonly checks: readonly CheckOnCandidate[];
+  /** Versions of what ran the checks, e.g. `{ node: 'v24.1.0', git: '2.45.0' }`. */
+  readonly tools: Readonly<Record<string, string>>;
   readonly verdict: Verdict;
 }

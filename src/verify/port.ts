@@ -1,6 +1,7 @@
 import type { CommitSha, EvidenceHash } from '../core/ids.ts';
 import type { CheckDefinition } from '../core/loop-definition.ts';
 import type { Task } from '../core/task.ts';
+import type { TestReport } from '../core/test-report.ts';
 import type { Baseline, CheckObservation, GuardFinding, VerdictRecord } from '../core/verdict.ts';
 import type { ProcessResult, ProcessSpec } from '../process/index.ts';
 import type { Candidate, WorkspaceManager } from '../workspace/index.ts';
@@ -13,6 +14,27 @@ export interface EvidenceStore {
   path(hash: EvidenceHash): string;
 }
 
+/** Text of a file in a commit, `undefined` if it does not exist there. Path relative to the repository root. */
+export type ReadFileAt = (commit: CommitSha, path: string) => Promise<string | undefined>;
+
+/** Reads what a test command printed or wrote; `file` is the text of the report file. Never throws on what a command printed. */
+export type ReadReport = (input: {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly file?: string;
+  readonly format?: string;
+  readonly cwd?: string;
+}) => TestReport;
+
+/** Files that stand as on another commit in a clean room. Paths relative to the repository root. */
+export interface CheckPin {
+  readonly from: CommitSha;
+  /** Whole files; deleted there = deleted here. */
+  readonly paths: readonly string[];
+  /** Files of which only a part is held: their full text. */
+  readonly patches: readonly { readonly path: string; readonly text: string }[];
+}
+
 /** Runs a process and waits for its end; in a run this is `ctx.spawn`, so results are durable and keyed. */
 export type RunProcess = (key: string, spec: ProcessSpec) => Promise<ProcessResult>;
 
@@ -22,7 +44,7 @@ export interface CheckRunner {
     readonly key: string;
     readonly check: CheckDefinition;
     readonly commit: CommitSha;
-    readonly pin: { readonly from: CommitSha; readonly paths: readonly string[] } | undefined;
+    readonly pin: CheckPin | undefined;
     /** Folder of the repository in which checks run, '' for its root. */
     readonly prefix: string;
     readonly setup: string | undefined;
