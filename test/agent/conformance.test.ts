@@ -14,14 +14,14 @@ agentConformance('claude', {
     return { use: 'claude', model: undefined, effort: undefined, args: [], command };
   },
   missing: { use: 'claude', model: undefined, effort: undefined, args: [], command: 'no-such-program-of-gyre' },
-  hasFinalEvent: true,
+  announcesEnd: true,
   ownNames: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC'],
 });
 
 agentConformance('command', {
   make: async (_world, behaviour) => ({ use: 'command', command: `exec ${commandLine('plain', behaviour)}`, prompt: 'stdin' }),
   missing: { use: 'command', command: 'no-such-program-of-gyre --now', prompt: 'stdin' },
-  hasFinalEvent: true,
+  announcesEnd: true,
   ownNames: ['ANTHROPIC_API_KEY', 'ANTHROPIC_BASE_URL', 'OPENAI_API_KEY'],
 });
 
@@ -37,6 +37,6 @@ agentConformance('scripted', {
     return { use: 'scripted', script: 'script.yaml' };
   },
   missing: { use: 'scripted', script: 'no-such-script.yaml' },
-  hasFinalEvent: false,
+  announcesEnd: false,
   ownNames: [],
 });
