@@ -220,8 +220,8 @@ describe('cargo test', () => {
       'failed src/lib.rs > sums > tests::subtracts',
     );
     const report = readFixture('cargo/cargo-compile.stdout.txt', '/tmp/fx/rs', 'cargo/cargo-compile.stderr.txt');
-    expect(outcomes(report)).toEqual(['failed sums > compiles']);
-    expect(messageOf(report, 'sums > compiles')).toContain('unclosed delimiter');
+    expect(outcomes(report)).toEqual(['failed src/lib.rs']);
+    expect(messageOf(report, 'src/lib.rs')).toContain('unclosed delimiter');
   });
 
   test.each([
