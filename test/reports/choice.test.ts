@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { assert, integer, property } from 'fast-check';
 import { expect, test } from 'vitest';
 import { isReportFormat, readTestReport, reportFormats } from '../../src/verify/reports/index.ts';
 import { fixture, outcomes, readText } from './read-fixture.ts';
@@ -46,8 +46,8 @@ test.each(samples)('L2 %s cut at any place is never read as a whole report with 
   const text = fixture(name);
   const red = outcomes(readText(text)).filter((line) => line.startsWith('failed')).length;
   expect(red).toBeGreaterThan(0);
-  fc.assert(
-    fc.property(fc.integer({ min: 0, max: text.length }), (at) => {
+  assert(
+    property(integer({ min: 0, max: text.length }), (at) => {
       const report = readText(text.slice(0, at));
       if (report.read !== 'yes') return;
       expect(outcomes(report).filter((line) => line.startsWith('failed'))).toHaveLength(red);

@@ -25,7 +25,7 @@ describe('JSON of jest and vitest', () => {
     const report = readTestReport({
       stdout: fixture('tap/node24.txt'),
       stderr: '',
-      file: fixture('jest-json/vitest.json'),
+      file: fixture('jest-json/vitest.txt'),
       cwd: '/tmp/fx/vt',
     });
     expect(outcomes(report)).toContain('failed test/sums.test.ts > suite > inner > fails deep > here');
@@ -38,7 +38,7 @@ describe('JSON of jest and vitest', () => {
     ['a red count that differs', (text: string) => text.replace('"numFailedTests":3', '"numFailedTests":0'), 'counts 0 failed'],
     ['another shape', (text: string) => text.replace('"testResults"', '"results"'), 'testResults'],
   ])('L2 JSON with %s is broken', (_, damage, why) => {
-    expect(readText(damage(fixture('jest-json/vitest.json')))).toMatchObject({
+    expect(readText(damage(fixture('jest-json/vitest.txt')))).toMatchObject({
       read: 'broken',
       format: 'jest-json',
       why: expect.stringContaining(why) as string,
@@ -49,7 +49,7 @@ describe('JSON of jest and vitest', () => {
 describe('JUnit XML', () => {
   test('RPT-30 vitest: the same ids as its JSON gives, and the failed hook', () => {
     expect(outcomes(readFixture('junit/vitest.xml', '/tmp/fx/vt'))).toEqual([
-      ...outcomes(readFixture('jest-json/vitest.json', '/tmp/fx/vt')),
+      ...outcomes(readFixture('jest-json/vitest.txt', '/tmp/fx/vt')),
       'failed test/sums.test.ts > hook fails',
     ]);
   });
@@ -220,8 +220,8 @@ describe('cargo test', () => {
       'failed src/lib.rs > sums > tests::subtracts',
     );
     const report = readFixture('cargo/cargo-compile.stdout.txt', '/tmp/fx/rs', 'cargo/cargo-compile.stderr.txt');
-    expect(outcomes(report)).toEqual(['failed sums > compiles']);
-    expect(messageOf(report, 'sums > compiles')).toContain('unclosed delimiter');
+    expect(outcomes(report)).toEqual(['failed src/lib.rs']);
+    expect(messageOf(report, 'src/lib.rs')).toContain('unclosed delimiter');
   });
 
   test.each([

@@ -103,10 +103,16 @@ const testsOf = (block: Block, binary: Binary | undefined): readonly FoundTest[]
     message: block.messages.get(name) ?? '',
   }));
 
-/** Code that does not compile: one failed test a crate. */
+const compileFailure = /^error: could not compile `([^`\n]+)`/gm;
+const errorPlace = /^error[^\n]*\n *--> ([^\n]+):\d+:\d+$/m;
+
+/** Code that does not compile: one failed test a crate, named by the first file in error, as an import error is by its file. */
 const compileErrors = (stderr: string): readonly FoundTest[] => {
-  const crates = [...stderr.matchAll(/^error: could not compile `([^`\n]+)`/gm)].map((match) => match[1] ?? '');
-  return [...new Set(crates)].map((crate) => ({ file: undefined, path: [crate, 'compiles'], outcome: 'failed', message: stderr }));
+  const crates = new Set([...stderr.matchAll(compileFailure)].map((match) => match[1] ?? ''));
+  return [...crates].map((crate, index) => {
+    const file = index === 0 ? errorPlace.exec(stderr)?.[1] : undefined;
+    return { file, path: file === undefined ? [crate, 'compiles'] : [], outcome: 'failed', message: stderr };
+  });
 };
 
 export const cargoReader: ReportReader = {

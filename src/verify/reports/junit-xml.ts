@@ -41,7 +41,8 @@ const number = (text: string | undefined): number => Number(text ?? 0) || 0;
 const suiteOf = (attributes: Attributes): JunitSuite => ({
   name: attributes['name'] ?? '',
   counts: { tests: number(attributes['tests']), failures: number(attributes['failures']), errors: number(attributes['errors']) },
-  ...{ cases: 0, failed: 0 },
+  cases: 0,
+  failed: 0,
 });
 
 /** File and path of a case. A class name that repeats the suite, or is Node's constant `test`, says nothing of its own. */
@@ -58,10 +59,11 @@ const placeOf = (attributes: Attributes, suites: readonly string[]): Pick<FoundT
   return { file, path: [...(inFile ? around.slice(1) : around).filter((suite) => suite !== ''), name], isFile };
 };
 
+const key = (path: readonly string[]): string => path.join('\n');
+
 /** Subtests of Go are cases named `Parent/child`: a parent is red by its children and is not a test of its own. */
 const splitGoNames = (tests: readonly FoundTest[]): readonly FoundTest[] => {
   const parents = new Set<string>();
-  const key = (path: readonly string[]): string => path.join('\n');
   const split = tests.map((test) => ({ ...test, path: [...test.path.slice(0, -1), ...(test.path.at(-1) ?? '').split('/')] }));
   for (const { path } of split) for (let depth = 2; depth < path.length; depth += 1) parents.add(key(path.slice(0, depth)));
   return split.filter((test) => !parents.has(key(test.path)));

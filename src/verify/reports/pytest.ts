@@ -58,7 +58,12 @@ const partsOf = (node: string): readonly string[] => {
 };
 
 const outcomes: Record<Word, FoundTest['outcome']> = {
-  ...{ PASSED: 'passed', XPASS: 'passed', FAILED: 'failed', ERROR: 'failed', XFAIL: 'skipped', SKIPPED: 'skipped' },
+  PASSED: 'passed',
+  XPASS: 'passed',
+  FAILED: 'failed',
+  ERROR: 'failed',
+  XFAIL: 'skipped',
+  SKIPPED: 'skipped',
 };
 
 /** One entry a test: named several times (progress, summary, a teardown error after a pass) it is red if it is red anywhere. */

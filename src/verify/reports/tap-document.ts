@@ -132,8 +132,16 @@ export const readTapDocument = (lines: readonly string[]): TapDocument => {
     if (number !== frame.points.length + 1) fail(`test ${number} follows test ${frame.points.length}`);
     const { name, directive } = splitDirective((matched[3] ?? '').replace(/ \{$/, ''));
     const point: TapPoint = {
-      ...{ name, directive, children, ok: matched[1] === undefined, before: comments, diagnostic: [] },
-      ...{ location: undefined, failureType: undefined, suite: false, timed: false },
+      name,
+      directive,
+      children,
+      ok: matched[1] === undefined,
+      before: comments,
+      diagnostic: [],
+      location: undefined,
+      failureType: undefined,
+      suite: false,
+      timed: false,
     };
     comments = [];
     frame.points.push(point);
