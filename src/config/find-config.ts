@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync, statSync } from 'node:fs';
+import { lstatSync, realpathSync, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { Defect, type Issue, Rejection } from '../core/fault.ts';
@@ -65,7 +65,7 @@ export const findConfig = (cwd: string, stopAt: string): ConfigSource | undefine
   const folders = upward(realpathSync(cwd), root);
   const gyreHome = folders.find((dir) => isFolder(path.join(dir, '.gyre')));
   // Anything of that name counts, so that a folder or a dead link is reported and not passed over.
-  const sharedHome = folders.find((dir) => readdirSync(dir).includes('gyre.yaml'));
+  const sharedHome = folders.find((dir) => lstatSync(path.join(dir, 'gyre.yaml'), { throwIfNoEntry: false }) !== undefined);
   const home = gyreHome ?? sharedHome;
   if (home === undefined) return undefined;
 

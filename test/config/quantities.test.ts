@@ -67,6 +67,21 @@ describe('durations, budgets, sizes', () => {
   });
 });
 
+/** A key with one letter put in, taken out, replaced, or swapped with its neighbour. */
+const typoOf = (key: string): fc.Arbitrary<string> =>
+  fc
+    .tuple(
+      fc.constantFrom('insert', 'delete', 'replace', 'swap'),
+      fc.nat(key.length - 1),
+      fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz-'.split('')),
+    )
+    .map(([how, at, letter]) => {
+      if (how === 'insert') return `${key.slice(0, at)}${letter}${key.slice(at)}`;
+      if (how === 'delete') return `${key.slice(0, at)}${key.slice(at + 1)}`;
+      if (how === 'replace') return `${key.slice(0, at)}${letter}${key.slice(at + 1)}`;
+      return `${key.slice(0, at)}${key[at + 1] ?? ''}${key[at] ?? ''}${key.slice(at + 2)}`;
+    });
+
 describe('nearest', () => {
   test.each([
     ['kitten', 'sitting', 3],
@@ -87,21 +102,6 @@ describe('nearest', () => {
   ] as const)('CFG-43 the word nearest to `%s` is %s', (word, expected) => {
     expect(nearest(word, ['attempts', 'no-progress', 'time'])).toBe(expected);
   });
-
-  /** A key with one letter put in, taken out, replaced, or swapped with its neighbour. */
-  const typoOf = (key: string): fc.Arbitrary<string> =>
-    fc
-      .tuple(
-        fc.constantFrom('insert', 'delete', 'replace', 'swap'),
-        fc.nat(key.length - 1),
-        fc.constantFrom(...'abcdefghijklmnopqrstuvwxyz-'.split('')),
-      )
-      .map(([how, at, letter]) => {
-        if (how === 'insert') return `${key.slice(0, at)}${letter}${key.slice(at)}`;
-        if (how === 'delete') return `${key.slice(0, at)}${key.slice(at + 1)}`;
-        if (how === 'replace') return `${key.slice(0, at)}${letter}${key.slice(at + 1)}`;
-        return `${key.slice(0, at)}${key[at + 1] ?? ''}${key[at] ?? ''}${key.slice(at + 2)}`;
-      });
 
   const stopKeys = [
     'attempts',
@@ -132,7 +132,7 @@ describe('nearest', () => {
         expect(asNear).toContain(key);
         expect(asNear).toContain(named);
       }),
-      { numRuns: 150 },
+      { numRuns: 100 },
     );
   });
 });
