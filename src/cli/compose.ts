@@ -2,6 +2,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import os from 'node:os';
 import { agentEnvironment, createAgent, type AgentAdapter } from '../agent/index.ts';
 import { promptFor } from '../config/index.ts';
 import { Fault } from '../core/fault.ts';
@@ -20,7 +21,16 @@ import {
   readTestReport,
   type RunProcess,
 } from '../verify/index.ts';
-import { createWorkspaces, differences, fingerprintCheckout, readFileAt, resolveBase } from '../workspace/index.ts';
+import {
+  changedPaths,
+  createGit,
+  createWorkspaces,
+  differences,
+  fingerprintCheckout,
+  readFileAt,
+  resolveBase,
+  treeOf,
+} from '../workspace/index.ts';
 import type { Place } from './place.ts';
 import { entryArgv } from './entries.ts';
 
@@ -47,7 +57,7 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
   const engine = await openEngine({ stateHome, processes, clock, chance: Math.random });
   const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
   const workspaces = createWorkspaces({ repository, stateHome, clock });
-  const readFileOf: LoopParts['readFile'] = (commit, file) => readFileAt(repository, commit, file);
+  const readFileOf: LoopParts['readFile'] = async (commit, file) => (await readFileAt(repository, commit, file))?.toString('utf8');
   const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTestReport });
   const stopping = new AbortController();
   const parts: LoopParts = {
@@ -55,7 +65,7 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
     workspaces,
     evidence,
     clock,
-    verifier: createVerifier({ checks, evidence, readFileAt: readFileOf, ...tools(env) }),
+    verifier: createVerifier({ checks, evidence, readFileAt: readFileOf, tools: { node: process.versions.node } }),
     lander: createLander({ repository, stateHome }),
     discoverer: createDiscoverer({ checks, readFile: readFileOf, withCheckout: checkouts(workspaces), env: checkEnvironment(env, {}) }),
     agentFor: (loop) => agentOf(loop, { home, env }),
@@ -68,6 +78,16 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
     setupSpec: (request) => setupSpec(request, env),
     sweep: (marker) => processes.sweep(marker),
     readFileBytes: (file) => readFile(file),
+    candidateOf: async (commit, base) => ({
+      commit,
+      base,
+      tree: await treeOf(createGit(repository.root), commit),
+      changed: await changedPaths(repository, base, commit),
+      leftOut: [],
+      unfinished: '',
+      agentCommits: 0,
+      notes: [],
+    }),
     newRunId: () => newRunId(clock(), randomInt(2 ** 40)),
   };
   return {
@@ -84,7 +104,7 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
 
 /** Builds the agent a loop names. */
 export const agentOf = (loop: LoopDefinition, { home, env }: Pick<ComposeOptions, 'home' | 'env'>): AgentAdapter =>
-  createAgent(loop.agent, { env, scriptRunner: entryArgv('scripted-runner'), scriptDir: home });
+  createAgent(loop.agent, { env, home: os.homedir(), scriptRunner: entryArgv('scripted-runner'), scriptDir: home });
 
 const setupSpec = (
   { dir, prefix, command, timeoutMs, marker }: Parameters<LoopParts['setupSpec']>[0],

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { ConfigSource, LoadedLoop } from '../config/index.ts';
-import { findConfig } from '../config/index.ts';
+import { findConfig, goalLoop } from '../config/index.ts';
 import { Rejection } from '../core/fault.ts';
 import type { AgentDefinition, LoopDefinition } from '../core/loop-definition.ts';
 import type { Place } from './place.ts';
@@ -11,8 +11,8 @@ const noLoops = (): Rejection =>
   });
 
 /** The configuration that holds for the folder the command was started in. */
-export const configOf = async (place: Place): Promise<ConfigSource> => {
-  const source = await findConfig(place.cwd, place.repository.root);
+export const configOf = (place: Place): ConfigSource => {
+  const source = findConfig(place.cwd, place.repository.root);
   if (source === undefined) throw noLoops();
   return source;
 };
@@ -34,3 +34,16 @@ export const chooseLoop = async (source: ConfigSource, name: string | undefined)
 /** The same loop with another agent, by the name a person typed. */
 export const withAgent = (loop: LoopDefinition, agent: AgentDefinition | undefined): LoopDefinition =>
   agent === undefined ? loop : { ...loop, agent };
+
+/** The agent a person named on the command line: one this version drives, or a preset of gyre.yaml. */
+export const agentNamed = async (source: ConfigSource | undefined, name: string): Promise<AgentDefinition> =>
+  // A goal is resolved by the same rules as a loop file, so a name means the same in both places.
+  goalLoop({ condition: 'any', check: 'true', agent: name }, await source?.shared()).definition.agent;
+
+/** `--attempts` as a number. */
+export const attemptsOf = (text: string): number => {
+  const attempts = Number(text);
+  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 1_000)
+    throw new Rejection(`--attempts: found ${text}, wanted a whole number from 1 to 1000.`);
+  return attempts;
+};

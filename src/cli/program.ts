@@ -33,7 +33,7 @@ Exit codes: 0 goal met or nothing to do, 2 bad usage or configuration, 3 parked 
     .option('--report', 'land nothing, whatever the loop says: keep and report')
     .option('--agent <name>', 'use this agent instead of the one the loop names')
     .addOption(json())
-    .action(async (loop, options) => (await import('./commands/run.ts')).run(loop, options));
+    .action(async (loop, options) => void (await (await import('./commands/run.ts')).run(loop, options)));
 
   program
     .command('goal')

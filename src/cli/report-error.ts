@@ -1,28 +1,15 @@
 // Bad news in words: one sentence, what to do, and the documented exit code. No stack unless it is a defect of Gyre itself.
 import { CommanderError } from 'commander';
 import { exitCodes } from '../core/exit.ts';
-import { Fault, Rejection, type Issue } from '../core/fault.ts';
-
-const place = ({ origin }: Issue): string =>
-  [
-    origin.file,
-    ...(origin.line === undefined ? [] : [String(origin.line)]),
-    ...(origin.column === undefined ? [] : [String(origin.column)]),
-  ].join(':');
-
-/** One issue on one line: `file:line:column key: found X, wanted Y (did you mean Z?)`. */
-export const issueLine = (issue: Issue): string => {
-  const key = issue.key === '' ? '' : ` ${issue.key}`;
-  const nearest = issue.nearest === undefined ? '' : ` (did you mean ${issue.nearest}?)`;
-  return `${place(issue)}${key}: found ${issue.found}, wanted ${issue.wanted}${nearest}`;
-};
+import { Fault, Rejection } from '../core/fault.ts';
+import { issueText } from '../core/issue-text.ts';
 
 /** Prints what went wrong and returns the exit code. */
 export const exitWith = (error: unknown, print: (line: string) => void): number => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
   if (error instanceof Rejection) {
     print(`gyre: ${error.message}`);
-    for (const issue of error.issues) print(`  ${issueLine(issue)}`);
+    for (const issue of error.issues) print(`  ${issueText(issue)}`);
     if (error.hint !== undefined) print(error.hint);
     return exitCodes.usage;
   }

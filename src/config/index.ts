@@ -4,7 +4,7 @@ export { defaultProtect } from './default-protect.ts';
 export { parseDuration } from './duration.ts';
 export { findConfig } from './find-config.ts';
 export { goalLoop, type GoalRequest } from './goal-loop.ts';
-export { issueText, originText } from './issue-text.ts';
+export { issueText, originText } from '../core/issue-text.ts';
 export { gyreJsonSchema, loopJsonSchema } from './json-schema.ts';
 export { configFileBytes, promptBytes, promptPieceBytes } from './limits.ts';
 export { loadLoopText, type LoopText } from './load-loop-text.ts';

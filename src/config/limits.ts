@@ -3,9 +3,9 @@
 /** A loop file is an instruction for a person to read; anything larger is a mistake, or a file that is not a loop. */
 export const configFileBytes = 256 * 1024;
 /** One prompt as a whole. Far below every context window in use, far above any instruction a person wrote. */
-export const promptBytes = 400 * 1024;
+export const promptBytes = 512 * 1024;
 /** One piece of text that came from a task or from an attempt, inside a prompt. */
-export const promptPieceBytes = 64 * 1024;
+export const promptPieceBytes = 384 * 1024;
 /** Aliases a YAML file may expand to: a few short lines of anchors can otherwise grow to gigabytes. */
 export const yamlAliasCount = 100;
 /** Issues reported of one file; the rest is counted. */

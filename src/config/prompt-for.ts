@@ -104,7 +104,7 @@ const previousSection = ({ attempt }: PromptRequest, { summary, evidence, reason
 
 /**
  * The whole prompt of one attempt: the loop's instruction with values put in, the goal unless the instruction names it, the standing
- * rules, and from the second attempt on what the last one left. At most 400 KB; the instruction is what is cut, never the rules.
+ * rules, and from the second attempt on what the last one left. At most 512 KB; the instruction is what is cut, never the rules.
  * @throws Rejection when the instruction cannot be filled in
  */
 export const promptFor = (request: PromptRequest): string => {

@@ -28,6 +28,8 @@ export interface Task {
   /** The discovery entry that found it, for people: `tests: npm test`. */
   readonly source: string;
   readonly proof: TaskProof;
+  /** The item of a task list this task is, so that its box can be ticked when it lands. Line from 1, file relative to the loop's folder. */
+  readonly list?: { readonly file: string; readonly line: number } | undefined;
 }
 
 /** Highest priority first, then by key, so that two discoveries of the same world give the same order. */

@@ -39,6 +39,6 @@ export const performStep = async <T>(
   }
   const step = await scope.intend(key, kind);
   scope.assertMayPerform();
-  const context: StepContext = { signal: scope.signal, idempotencyKey: `${scope.run.id}/${key}` };
+  const context: StepContext = { signal: scope.signal, performance: step.performed, idempotencyKey: `${scope.run.id}/${key}` };
   return (await settleStep(scope, step, async () => effect(context))) as T;
 };

@@ -52,6 +52,8 @@ export interface StepOptions<T> {
 
 export interface StepContext {
   readonly signal: AbortSignal;
+  /** How often this effect was begun, this time included: 1, and more after a crash in its middle. */
+  readonly performance: number;
   /** Stable over re-executions: `<run>/<key>`. */
   readonly idempotencyKey: string;
 }

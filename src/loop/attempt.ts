@@ -1,19 +1,28 @@
 // One attempt: isolate, let the agent work, take what it left, judge it. Every effect is a step under `a<n>/...`.
-import { isEnvironmental, type AgentOutcome, type AgentRunResult } from '../core/agent-result.ts';
+import { createHash } from 'node:crypto';
+import { attemptRecordOf } from '../core/attempt-record.ts';
+import type { AgentRunResult } from '../core/agent-result.ts';
 import { Fault } from '../core/fault.ts';
-import type { EvidenceHash } from '../core/ids.ts';
-import { contextOverflow, type AttemptRecord } from '../core/stop.ts';
-import type { GuardFinding } from '../core/verdict.ts';
-import { attemptRecordOf, type RunProcess } from '../verify/index.ts';
-import type { Candidate } from '../workspace/index.ts';
+import type { Task } from '../core/task.ts';
+import type { AttemptRecord } from '../core/stop.ts';
+import { cutMiddle } from '../core/text.ts';
+import type { GuardFinding, Verdict } from '../core/verdict.ts';
 import type { RunContext } from '../journal/index.ts';
+import type { RunProcess } from '../verify/index.ts';
+import type { Candidate } from '../workspace/index.ts';
+import { blockedBy, outcomeText } from './agent-outcome.ts';
 import { runAgent } from './agent-session.ts';
-import type { AttemptView, LoopParts, PreviousAttempt, RunInput, TickEvent } from './port.ts';
+import { composePrompt } from './compose-prompt.ts';
+import { keep } from './keep.ts';
+import type { AttemptView, LoopParts, RunInput, TickEvent } from './port.ts';
+import { restoreTaskList } from './task-list.ts';
 
 export interface AttemptRequest {
   readonly parts: LoopParts;
   readonly context: RunContext;
   readonly input: RunInput;
+  /** The whole task, its texts uncut. */
+  readonly task: Task;
   readonly attempt: number;
   readonly earlier: readonly AttemptView[];
   /** What is left of the run's time. */
@@ -21,15 +30,15 @@ export interface AttemptRequest {
   readonly report: (event: TickEvent) => void;
 }
 
-/** Checks belong to one life of the engine: after a crash they run again under a new key instead of trusting a half-seen result. */
+/** Checks belong to one performance of their step: after a crash they run again under a new key, in a new clean room. */
 export const checkProcess =
   (context: RunContext, scope: string): RunProcess =>
   (key, spec) =>
-    context.spawn(`${scope}/e${context.run.epoch}/${key}`, spec);
+    context.spawn(`${scope}/${key}`, spec);
 
 export const performAttempt = async (request: AttemptRequest): Promise<AttemptView> => {
-  const { parts, context, input, attempt, earlier, report } = request;
-  const { loop, task, base, prefix } = input;
+  const { parts, context, input, task, attempt, report } = request;
+  const { loop, base, prefix } = input;
   const run = context.run.id;
   const scope = `a${attempt}`;
   const agent = parts.agentFor(loop);
@@ -39,28 +48,26 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
   const workspace = await context.step(`${scope}/workspace`, {}, () => parts.workspaces.open(run, base));
   await setUp(request, workspace.dir);
   const prompt = await composePrompt(request);
-  const before = await context.step(`${scope}/checkout-before`, {}, () => parts.fingerprint());
+  const before = await keep(request, `${scope}/checkout-before`, () => parts.fingerprint());
   const session = await runAgent({ ...request, agent, dir: workspace.dir, promptFile: parts.evidence.path(prompt.hash) });
   report({ event: 'agent-ended', run, attempt, outcome: outcomeText(session.result), spend: session.spend });
 
   const seen = { startedAt, prompt: prompt.hash, agent: trimmed(session) };
-  const blocked = blockedBy(session.result);
   let candidate: Candidate;
   try {
-    candidate = await context.step(`${scope}/candidate`, {}, () =>
-      parts.workspaces.commit(run, attempt, base, `Attempt ${attempt} at: ${task.title}`),
-    );
+    candidate = await keep(request, `${scope}/candidate`, async () => {
+      const notes = await restoreTaskList({ parts, task, base, prefix, dir: workspace.dir });
+      const left = await parts.workspaces.commit(run, attempt, base, `Attempt ${attempt} at: ${task.title}`);
+      return { ...left, notes: [...left.notes, ...notes] };
+    });
   } catch (error) {
     if (!(error instanceof Fault) || error.code !== 'WORKSPACE_MISSING') throw error;
     return await lostAttempt(request, session, { ...seen, why: error.message });
   }
 
-  const findings = await context.step(`${scope}/findings`, {}, async () => {
+  const judged = await keep(request, `${scope}/verdict`, async (step) => {
     const changes = parts.differences(before, await parts.fingerprint());
-    return checkoutFindings(changes, candidate);
-  });
-  const judged = await context.step(`${scope}/verdict`, {}, () =>
-    parts.verifier.verify({
+    const { record, evidence } = await parts.verifier.verify({
       run,
       attempt,
       task,
@@ -70,40 +77,35 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
       prefix,
       setup: loop.workspace.setup,
       setupTimeoutMs: loop.workspace.setupTimeoutMs,
-      findings,
-      process: checkProcess(context, scope),
+      findings: checkoutFindings(changes, candidate),
+      process: checkProcess(context, `${scope}/check/p${step.performance}`),
       signal: context.signal,
-    }),
-  );
-  const record: AttemptRecord = {
-    ...attemptRecordOf(judged.record, { agentOutcome: outcomeText(session.result), spend: session.spend }),
-    blocked,
-  };
+    });
+    const agentEnd = { outcome: outcomeText(session.result), blocked: blockedBy(session.result) };
+    return { evidence, verdict: record.verdict, record: attemptRecordOf({ record, agent: agentEnd, spend: session.spend }) };
+  });
+  const record = bounded(judged.record);
   await context.record(`${scope}/verdict-given`, 'verdict.given', {
     attempt,
-    verdict: judged.record.verdict.verdict,
+    verdict: judged.verdict.verdict,
     summary: record.summary,
     candidate: candidate.commit,
     evidence: judged.evidence,
   });
-  report({ event: 'verdict', run, attempt, verdict: judged.record.verdict, summary: record.summary });
+  report({ event: 'verdict', run, attempt, verdict: judged.verdict, summary: record.summary });
   const endedAt = await context.now(`${scope}/ended`);
-  return { ...seen, record, candidate: candidate.commit, evidence: judged.evidence, verdict: judged.record.verdict, endedAt };
+  return { ...seen, record, candidate: candidate.commit, evidence: judged.evidence, verdict: shortened(judged.verdict), endedAt };
 };
 
-const setUp = async ({ parts, context, input, attempt, earlier }: AttemptRequest, dir: string): Promise<void> => {
-  const command = input.loop.workspace.setup;
-  if (command === undefined || (earlier.length > 0 && attempt !== input.firstAttempt)) return;
+const setUp = async (request: AttemptRequest, dir: string): Promise<void> => {
+  const { parts, context, input, attempt } = request;
+  const { setup: command, setupTimeoutMs: timeoutMs } = input.loop.workspace;
+  // Once for a workspace; a stretch that a person opened may have had to build it again.
+  if (command === undefined || attempt !== input.firstAttempt) return;
   const key = `a${attempt}/setup`;
-  await context.step(key, {}, async () => {
-    const spec = parts.setupSpec({
-      dir,
-      prefix: input.prefix,
-      command,
-      timeoutMs: input.loop.workspace.setupTimeoutMs,
-      marker: context.run.id,
-    });
-    const result = await context.spawn(`${key}/e${context.run.epoch}`, spec);
+  await context.step(key, {}, async (step) => {
+    const spec = parts.setupSpec({ dir, prefix: input.prefix, command, timeoutMs, marker: context.run.id });
+    const result = await context.spawn(`${key}/p${step.performance}`, spec);
     if (result.end === 'exited' && result.exitCode === 0) return null;
     const tail = (await parts.readFileBytes(result.stderr.path)).toString('utf8').slice(-400);
     throw new Fault('SETUP_FAILED', `The set-up command \`${command}\` failed (${result.end}, exit ${result.exitCode}). ${tail}`.trim(), {
@@ -112,70 +114,37 @@ const setUp = async ({ parts, context, input, attempt, earlier }: AttemptRequest
   });
 };
 
-/** Letters of evidence in the first prompt; every "does not fit" answer of the agent quarters it. */
-const evidenceLettersMax = 8_000;
+/** Views of all attempts share one journal entry: what may grow is hashed or cut there; the evidence has it whole. */
+const namesInView = 50;
+const lettersInView = 2_000;
 
-const composePrompt = async ({
-  parts,
-  context,
-  input,
-  attempt,
-  earlier,
-}: AttemptRequest): Promise<{ readonly hash: EvidenceHash; readonly bytes: number }> => {
-  const overflows = earlier.filter((view) => view.record.agentOutcome === contextOverflow).length;
-  const last = earlier.at(-1);
-  // After an overflow the story of the last attempt is what has to go first: it says nothing but "too long".
-  const previous = last === undefined || last.record.agentOutcome === contextOverflow ? undefined : previousOf(last);
-  return await context.step(`a${attempt}/prompt`, {}, async () => {
-    const text = parts.promptFor({
-      definition: input.loop,
-      task: input.task,
-      attempt,
-      previous,
-      evidenceLetters: Math.floor(evidenceLettersMax / 4 ** overflows),
-    });
-    const hash = await parts.evidence.put(text);
-    return { hash, bytes: Buffer.byteLength(text) };
-  });
-};
-
-const previousOf = ({ record, verdict }: AttemptView): PreviousAttempt => ({
-  attempt: record.attempt,
-  summary: record.summary,
-  reasons:
-    verdict?.verdict === 'fail'
-      ? verdict.reasons.map(({ sentence, evidence }) => ({ sentence, evidence }))
-      : verdict?.verdict === 'inconclusive'
-        ? verdict.why.map((sentence) => ({ sentence, evidence: '' }))
-        : [],
+const bounded = (record: AttemptRecord): AttemptRecord => ({
+  ...record,
+  failing: record.failing.slice(0, namesInView),
+  fingerprint: createHash('sha256')
+    .update(`${record.failing.join('\n')}\n${record.fingerprint}`)
+    .digest('hex'),
 });
 
-export const outcomeText = (outcome: AgentOutcome): string => {
-  switch (outcome.outcome) {
-    case 'completed':
-    case 'cancelled':
-      return outcome.outcome;
-    case 'failed':
-      return outcome.error.class === 'context-overflow' ? contextOverflow : `failed: ${outcome.error.class}`;
-    case 'timed-out':
-      return `timed out: ${outcome.limit}`;
-    case 'limit':
-      return `limit: ${outcome.limit}`;
-    case 'crashed':
-      return 'crashed';
-  }
+const shortened = (verdict: Verdict): Verdict => {
+  const notes = verdict.notes.slice(0, namesInView);
+  if (verdict.verdict === 'pass') return { ...verdict, notes };
+  const reasons = verdict.reasons.slice(0, 3).map((reason) => ({
+    ...reason,
+    failing: reason.failing.slice(0, namesInView),
+    evidence: cutMiddle(reason.evidence, lettersInView * 4),
+  }));
+  return verdict.verdict === 'fail' ? { ...verdict, reasons, notes } : { ...verdict, reasons, notes, why: verdict.why.slice(0, 10) };
 };
-
-/** The sentence that parks the run when the agent's surroundings, not the task, stand in the way. */
-const blockedBy = (outcome: AgentOutcome): string | undefined =>
-  outcome.outcome === 'failed' && isEnvironmental(outcome.error.class) ? `${outcome.error.class}: ${outcome.error.message}` : undefined;
 
 const trimmed = (session: AgentRunResult): AttemptView['agent'] => ({
   agent: session.agent,
+  session: session.session,
   result: session.result,
   process: session.process,
+  usage: session.usage,
   spend: session.spend,
-  text: session.text.slice(0, 2_000),
+  text: session.text.slice(0, lettersInView),
   stdout: session.stdout,
   stderr: session.stderr,
   usageSource: session.usageSource,
@@ -216,7 +185,7 @@ const lostAttempt = async (
     agentOutcome: outcomeText(session.result),
     blocked: why,
   };
-  const verdict = { verdict: 'inconclusive', why: [why], notes: [] } as const;
+  const verdict: Verdict = { verdict: 'inconclusive', why: [why], reasons: [], notes: [] };
   await context.record(`a${attempt}/verdict-given`, 'verdict.given', { attempt, verdict: 'inconclusive', summary: why });
   report({ event: 'verdict', run: context.run.id, attempt, verdict, summary: why });
   const endedAt = await context.now(`a${attempt}/ended`);

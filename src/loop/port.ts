@@ -10,12 +10,16 @@ import type { Verdict } from '../core/verdict.ts';
 import type { Discoverer, Discovery } from '../discover/index.ts';
 import type { Engine } from '../journal/index.ts';
 import type { Lander, Landed } from '../land/index.ts';
-import type { EvidenceStore, Verifier } from '../verify/index.ts';
-import type { CheckoutFingerprint, WorkspaceManager } from '../workspace/index.ts';
+import type { ProcessSpec } from '../process/index.ts';
+import type { EvidenceStore, RunProcess, Verifier } from '../verify/index.ts';
+import type { Candidate, CheckoutFingerprint, WorkspaceManager } from '../workspace/index.ts';
 
 /** What a run starts from. Frozen in the journal; a retry brings a new one with the loop as it is then. */
 export interface RunInput {
+  /** The task with long texts cut for display. */
   readonly task: Task;
+  /** The whole task, in the evidence store: an issue's text may be larger than a journal entry. */
+  readonly taskText: EvidenceHash;
   readonly loop: LoopDefinition;
   readonly base: CommitSha;
   /** The loop's folder inside the repository, '' for its root. */
@@ -41,7 +45,9 @@ export interface AttemptView {
   readonly evidence: EvidenceHash | undefined;
   readonly prompt: EvidenceHash;
   readonly verdict: Verdict | undefined;
-  readonly agent: Pick<AgentRunResult, 'agent' | 'result' | 'process' | 'spend' | 'text' | 'stdout' | 'stderr' | 'usageSource'> | undefined;
+  readonly agent:
+    | Pick<AgentRunResult, 'agent' | 'session' | 'result' | 'process' | 'usage' | 'spend' | 'text' | 'stdout' | 'stderr' | 'usageSource'>
+    | undefined;
   readonly startedAt: EpochMs;
   readonly endedAt: EpochMs;
 }
@@ -61,17 +67,23 @@ export interface LoopParts {
   readonly fingerprint: () => Promise<CheckoutFingerprint>;
   readonly differences: (before: CheckoutFingerprint, after: CheckoutFingerprint) => readonly string[];
   /** Runs a process outside any run (discovery), ended with the engine. */
-  readonly runProcess: import('../verify/index.ts').RunProcess;
-  readonly setupSpec: (request: {
-    readonly dir: string;
-    readonly command: string;
-    readonly timeoutMs: number;
-    readonly marker: string;
-  }) => import('../process/index.ts').ProcessSpec;
+  readonly runProcess: RunProcess;
+  /** A set-up command in a workspace, as a process. */
+  readonly setupSpec: (request: SetupRequest) => ProcessSpec;
   readonly sweep: (marker: string) => Promise<number>;
   readonly readFileBytes: (path: string) => Promise<Buffer>;
   readonly clock: () => EpochMs;
+  /** Any commit as something to judge: a merge of a candidate with what landed meanwhile. */
+  readonly candidateOf: (commit: CommitSha, base: CommitSha) => Promise<Candidate>;
   readonly newRunId: () => RunId;
+}
+
+export interface SetupRequest {
+  readonly dir: string;
+  readonly prefix: string;
+  readonly command: string;
+  readonly timeoutMs: number;
+  readonly marker: string;
 }
 
 export type PromptComposer = (request: {
@@ -79,15 +91,12 @@ export type PromptComposer = (request: {
   readonly task: Task;
   readonly attempt: number;
   readonly previous: PreviousAttempt | undefined;
-  /** Most letters of task evidence and of the last attempt's evidence. */
-  readonly evidenceLetters: number;
 }) => string;
 
 /** What the next attempt is told of the last one. Untrusted text inside. */
 export interface PreviousAttempt {
-  readonly attempt: number;
   readonly summary: string;
-  readonly reasons: readonly { readonly sentence: string; readonly evidence: string }[];
+  readonly verdict: Verdict;
 }
 
 /** What happens while a tick runs, for whoever shows it. */

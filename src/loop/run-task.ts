@@ -4,6 +4,7 @@ import type { EvidenceHash } from '../core/ids.ts';
 import { addSpend, noSpend } from '../core/spend.ts';
 import { decideNext, type StopPolicy } from '../core/stop.ts';
 import type { RunExit } from '../core/exit.ts';
+import type { Task } from '../core/task.ts';
 import type { LoopHandler, RunContext } from '../journal/index.ts';
 import type { Landed } from '../land/index.ts';
 import { checkProcess, performAttempt } from './attempt.ts';
@@ -18,7 +19,8 @@ export const createTaskRun = (parts: LoopParts, report: (event: TickEvent) => vo
   handle: async (context, raw) => {
     const input = raw as RunInput;
     context.cleanup('sweep', async () => void (await parts.sweep(context.run.id)));
-    const output = await spiral({ parts, context, input, report });
+    const task = JSON.parse((await parts.evidence.get(input.taskText)).toString('utf8')) as Task;
+    const output = await spiral({ parts, context, input, task, report });
     report({ event: 'run-ended', run: context.run.id, title: input.task.title, output });
     return output;
   },
@@ -28,6 +30,7 @@ interface Spiral {
   readonly parts: LoopParts;
   readonly context: RunContext;
   readonly input: RunInput;
+  readonly task: Task;
   readonly report: (event: TickEvent) => void;
 }
 
@@ -35,7 +38,7 @@ const silent = (): void => undefined;
 
 const policyOf = ({ stop }: RunInput['loop']): StopPolicy => stop;
 
-const spiral = async ({ parts, context, input, report }: Spiral): Promise<RunOutput> => {
+const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<RunOutput> => {
   const views: AttemptView[] = [];
   // What an earlier life of this run has told already is not told again while its steps are replayed.
   const told = attemptsOf(parts.engine.reader.run(context.run.id)).length;
@@ -53,13 +56,14 @@ const spiral = async ({ parts, context, input, report }: Spiral): Promise<RunOut
           policy,
           { firstAttempt: input.firstAttempt, elapsedMs },
         );
-    if (next.next === 'land') return await land({ parts, context, input, report }, views);
+    if (next.next === 'land') return await land({ parts, context, input, task, report }, views);
     if (next.next === 'close') return close(views, next.exit, undefined);
     views.push(
       await performAttempt({
         parts,
         context,
         input,
+        task,
         attempt: views.length + 1,
         earlier: views,
         remainingMs: policy.timeMs - elapsedMs,
@@ -78,18 +82,19 @@ const close = (views: readonly AttemptView[], exit: RunExit, landed: Landed | un
   again: views.at(-1)?.record.blocked === undefined ? 'by-person' : 'next-tick',
 });
 
-const land = async ({ parts, context, input, report }: Spiral, views: readonly AttemptView[]): Promise<RunOutput> => {
-  const { loop, task, base, prefix } = input;
+const land = async ({ parts, context, input, task }: Spiral, views: readonly AttemptView[]): Promise<RunOutput> => {
+  const { loop, base, prefix } = input;
   const run = context.run.id;
   const last = views.at(-1);
   assert(last?.candidate !== undefined && last.evidence !== undefined, 'a passing attempt has a candidate and evidence');
   const { candidate } = last;
   const key = `land/${context.run.generation}`;
   const verifyCombined = async (
+    performance: number,
     commit: typeof candidate,
     onto: typeof base,
   ): Promise<{ pass: boolean; why: string; evidence: EvidenceHash }> => {
-    const combined = await parts.workspaces.combined(commit, onto);
+    const combined = await parts.candidateOf(commit, onto);
     const { record, evidence } = await parts.verifier.verify({
       run,
       attempt: last.record.attempt,
@@ -101,7 +106,7 @@ const land = async ({ parts, context, input, report }: Spiral, views: readonly A
       setup: loop.workspace.setup,
       setupTimeoutMs: loop.workspace.setupTimeoutMs,
       findings: [],
-      process: checkProcess(context, `${key}/${commit}`),
+      process: checkProcess(context, `${key}/p${performance}/${commit.slice(0, 12)}`),
       signal: context.signal,
     });
     const { verdict } = record;
@@ -110,7 +115,7 @@ const land = async ({ parts, context, input, report }: Spiral, views: readonly A
     return { pass: verdict.verdict === 'pass', why: why.join(' '), evidence };
   };
   const landing = { as: loop.land.as, run, target: loop.land.target };
-  const landed = await context.step(key, { onCrash: { reconcile: () => parts.lander.find(landing) } }, () =>
+  const landed = await context.step(key, { onCrash: { reconcile: () => parts.lander.find(landing) } }, (step) =>
     parts.lander.land({
       ...landing,
       loop: loop.name,
@@ -120,7 +125,7 @@ const land = async ({ parts, context, input, report }: Spiral, views: readonly A
       candidate,
       evidence: last.evidence as EvidenceHash,
       sign: loop.land.sign,
-      verifyCombined,
+      verifyCombined: (commit, onto) => verifyCombined(step.performance, commit, onto),
     }),
   );
   await context.record(`${key}/recorded`, landed.landed === 'no' ? 'landing.refused' : 'change.landed', landed);

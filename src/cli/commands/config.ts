@@ -16,7 +16,7 @@ export const config = async (
     return;
   }
   const place = await findPlace();
-  const source = await configOf(place);
+  const source = configOf(place);
   const names = name === undefined ? await source.names() : [name];
   const loops = [];
   for (const one of names) loops.push(await source.load(one));

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Rejection } from '../../core/fault.ts';
 import { attemptsOf, inputOf } from '../../loop/read.ts';
-import { changedPaths, createGit } from '../../workspace/index.ts';
+import { changedPaths } from '../../workspace/index.ts';
 import { findRun, readJournal } from '../place.ts';
 import { printJson } from '../print.ts';
 import { pickAttempt } from '../pick-attempt.ts';
@@ -14,9 +14,14 @@ export const diff = async (text: string, options: { readonly attempt?: string; r
   const { base } = inputOf(run);
   const { candidate } = attempt;
   if (candidate === undefined) throw new Rejection(`Attempt ${attempt.record.attempt} of run ${run.id} left no change.`);
-  const git = createGit(place.repository.root);
   if (options.json === true) {
-    printJson({ run: run.id, attempt: attempt.record.attempt, base, candidate, changed: await changedPaths(git, base, candidate) });
+    printJson({
+      run: run.id,
+      attempt: attempt.record.attempt,
+      base,
+      candidate,
+      changed: await changedPaths(place.repository, base, candidate),
+    });
     return;
   }
   // Straight through: a diff may be large and hold any bytes.

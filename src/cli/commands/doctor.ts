@@ -3,12 +3,12 @@ import { access, mkdir } from 'node:fs/promises';
 import { knownAgents, probeCommand } from '../../agent/index.ts';
 import { findConfig } from '../../config/index.ts';
 import { Fault, Rejection } from '../../core/fault.ts';
+import { issueText } from '../../core/issue-text.ts';
 import { openReader } from '../../journal/index.ts';
 import { createGit } from '../../workspace/index.ts';
 import { agentOf } from '../compose.ts';
 import { findPlace, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
-import { issueLine } from '../report-error.ts';
 
 interface Finding {
   readonly what: string;
@@ -29,7 +29,7 @@ export const doctor = async (options: { readonly json?: boolean }): Promise<void
   for (const agent of knownAgents) {
     const probe = await probeCommand(agent.command, process.env);
     const sentence = probe.installed
-      ? `${agent.name} ${probe.version ?? ''} at ${probe.path ?? ''}${agent.usable ? '' : ' (installed; no adapter of its own in this version, usable as `agent: { use: command }`)'}`
+      ? `${agent.name} ${probe.version ?? ''} at ${probe.path ?? ''}${agent.usable === 'native' ? '' : ' (installed; no adapter of its own in this version, usable as `agent: { use: command }`)'}`
       : `${agent.name} is not installed`;
     findings.push({ what: 'agent', state: probe.installed ? 'ok' : 'note', sentence });
   }
@@ -47,13 +47,13 @@ const attempt = async <T>(findings: Finding[], what: string, make: () => Promise
   } catch (error) {
     if (!(error instanceof Rejection) && !(error instanceof Fault)) throw error;
     findings.push({ what, state: 'bad', sentence: `${error.message} ${error.hint ?? ''}`.trim() });
-    if (error instanceof Rejection) for (const issue of error.issues) findings.push({ what, state: 'bad', sentence: issueLine(issue) });
+    if (error instanceof Rejection) for (const issue of error.issues) findings.push({ what, state: 'bad', sentence: issueText(issue) });
     return undefined;
   }
 };
 
 const gitVersion = async (place: Place): Promise<Finding> => {
-  const text = (await createGit(place.repository.root).run(['--version'])).stdout.toString().trim();
+  const text = await createGit(place.repository.root).line(['--version']);
   const [major = 0, minor = 0] = (/(\d+)\.(\d+)/.exec(text)?.slice(1) ?? []).map(Number);
   const enough = major > oldestGit[0] || (major === oldestGit[0] && minor >= oldestGit[1]);
   return {
@@ -85,7 +85,7 @@ const ownership = (place: Place): Finding => {
 
 const loops = async (place: Place): Promise<readonly Finding[]> => {
   const findings: Finding[] = [];
-  const source = await findConfig(place.cwd, place.repository.root);
+  const source = findConfig(place.cwd, place.repository.root);
   const names = (await source?.names()) ?? [];
   if (source === undefined || names.length === 0) return [{ what: 'loop', state: 'note', sentence: 'none yet; make one with: gyre init' }];
   for (const name of names) {

@@ -1,4 +1,5 @@
-import { agentNamed, findConfig, goalLoop } from '../../config/index.ts';
+import { findConfig, goalLoop } from '../../config/index.ts';
+import { attemptsOf } from '../loop-choice.ts';
 import { Rejection } from '../../core/fault.ts';
 import { findPlace } from '../place.ts';
 import { runLoop } from './run.ts';
@@ -16,24 +17,22 @@ export interface GoalOptions {
 
 export const goal = async (condition: string, options: GoalOptions): Promise<void> => {
   const place = await findPlace();
-  const source = await findConfig(place.cwd, place.repository.root);
+  const source = findConfig(place.cwd, place.repository.root);
   if (options.agent !== undefined && options.agentCommand !== undefined) throw new Rejection('Give --agent or --agent-command, not both.');
-  const agent =
-    options.agentCommand !== undefined
-      ? ({ use: 'command', command: options.agentCommand, prompt: 'stdin' } as const)
-      : options.agent === undefined
-        ? undefined
-        : await agentNamed(source, options.agent);
-  const loop = await goalLoop({
-    condition,
-    check: options.check,
-    agent,
-    land: options.land,
-    target: options.target,
-    attempts: options.attempts,
-    setup: options.setup,
-    source,
-  });
+  const attempts = options.attempts === undefined ? undefined : attemptsOf(options.attempts);
+  const { definition, notices } = goalLoop(
+    {
+      condition,
+      check: options.check,
+      agent: options.agentCommand === undefined ? options.agent : { use: 'command', command: options.agentCommand },
+      land: options.land,
+      target: options.target,
+      attempts,
+      setup: options.setup,
+    },
+    await source?.shared(),
+  );
+  for (const notice of notices) process.stderr.write(`note: ${notice.sentence}\n`);
   // The check runs in the folder the person stands in.
-  await runLoop({ place, home: place.cwd, loop, options: { ...(options.json === undefined ? {} : { json: options.json }) } });
+  await runLoop({ place, home: place.cwd, loop: definition, options: { ...(options.json === undefined ? {} : { json: options.json }) } });
 };

@@ -24,7 +24,7 @@ export const init = async (options: InitOptions): Promise<void> => {
   const stack = await stackOf(place.cwd, options.test);
   const agents = await Promise.all(knownAgents.map(async (agent) => ({ agent, probe: await probeCommand(agent.command, process.env) })));
   const installed = agents.filter(({ probe }) => probe.installed);
-  const usable = installed.find(({ agent }) => agent.usable)?.agent.name;
+  const usable = installed.find(({ agent }) => agent.usable === 'native')?.agent.name;
   const agent = options.agent ?? usable ?? 'claude';
 
   await mkdir(path.dirname(file), { recursive: true });
@@ -38,7 +38,7 @@ export const init = async (options: InitOptions): Promise<void> => {
     });
   }
   // What was written must load: a template that its own schema refuses would be found by the user otherwise.
-  await (await findConfig(place.cwd, place.repository.root))?.load(options.loop);
+  await findConfig(place.cwd, place.repository.root)?.load(options.loop);
 
   line(
     `Detected: ${stack.name}; tests are run with \`${stack.test}\`${stack.setup === undefined ? '' : `, a fresh checkout is prepared with \`${stack.setup}\``}.`,

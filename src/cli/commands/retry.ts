@@ -1,9 +1,9 @@
-import { agentNamed, findConfig } from '../../config/index.ts';
+import { findConfig } from '../../config/index.ts';
 import { exitCodeOf } from '../../core/exit.ts';
 import { Rejection } from '../../core/fault.ts';
 import type { LoopDefinition } from '../../core/loop-definition.ts';
 import { createTaskRun, inputOf, outputOf, reopenedInput, type TickEvent } from '../../loop/index.ts';
-import { withAgent } from '../loop-choice.ts';
+import { agentNamed, attemptsOf, withAgent } from '../loop-choice.ts';
 import { findPlace, findRun } from '../place.ts';
 import { line, printJson } from '../print.ts';
 import { tickLines } from '../tick-lines.ts';
@@ -23,7 +23,7 @@ export const retry = async (
   if (row.state === 'done' && outputOf(row).exit.exit === 'goal-met')
     throw new Rejection(`Run ${row.id} met its goal; there is nothing to retry.`);
   const home = path.join(place.repository.root, input.prefix);
-  const source = await findConfig(home, place.repository.root);
+  const source = findConfig(home, place.repository.root);
   // The loop as it is now, so that a limit raised in its file counts; a goal from the command line has no file.
   const named = (await source?.names())?.includes(input.loop.name) === true ? (await source?.load(input.loop.name))?.definition : undefined;
   const agent = options.agent === undefined ? undefined : await agentNamed(source, options.agent);
@@ -44,8 +44,5 @@ export const retry = async (
 
 const withAttempts = (loop: LoopDefinition, text: string | undefined): LoopDefinition => {
   if (text === undefined) return loop;
-  const attempts = Number(text);
-  if (!Number.isInteger(attempts) || attempts < 1 || attempts > 1_000)
-    throw new Rejection(`--attempts: found ${text}, wanted a whole number from 1 to 1000.`);
-  return { ...loop, stop: { ...loop.stop, attempts } };
+  return { ...loop, stop: { ...loop.stop, attempts: attemptsOf(text) } };
 };

@@ -1,9 +1,8 @@
-import { agentNamed } from '../../config/index.ts';
 import { Rejection } from '../../core/fault.ts';
 import type { LoopDefinition } from '../../core/loop-definition.ts';
 import { tick, type TickReport } from '../../loop/index.ts';
 import { agentOf } from '../compose.ts';
-import { chooseLoop, configOf, prefixOf, withAgent } from '../loop-choice.ts';
+import { agentNamed, chooseLoop, configOf, prefixOf, withAgent } from '../loop-choice.ts';
 import { findPlace, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
 import { tickLines } from '../tick-lines.ts';
@@ -20,7 +19,7 @@ export interface RunOptions {
 
 export const run = async (name: string | undefined, options: RunOptions): Promise<TickReport> => {
   const place = await findPlace();
-  const source = await configOf(place);
+  const source = configOf(place);
   const loaded = await chooseLoop(source, name);
   const agent = options.agent === undefined ? undefined : await agentNamed(source, options.agent);
   const base = withAgent(loaded.definition, agent);

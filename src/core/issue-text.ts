@@ -1,5 +1,5 @@
-import type { Issue, Origin } from '../core/fault.ts';
-import { oneLine } from '../core/text.ts';
+import type { Issue, Origin } from './fault.ts';
+import { oneLine } from './text.ts';
 
 /** `file`, `file:line` or `file:line:column`. */
 export const originText = (origin: Origin): string =>
