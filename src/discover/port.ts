@@ -27,6 +27,8 @@ export interface DiscoverRequest {
 
 export interface Discoverer {
   discover(request: DiscoverRequest): Promise<Discovery>;
+  /** Whether a task found on an earlier base is still to be done on this one. True where nothing of its own proves it. */
+  isStillOpen(request: DiscoverRequest & { readonly task: Task }): Promise<boolean>;
 }
 
 export interface DiscoverParts {

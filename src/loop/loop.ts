@@ -1,31 +1,33 @@
 // The cycle on one page: reconcile, discover, decide, perform.
-import { worstExitCode, exitCodes } from '../core/exit.ts';
-import type { RunHandle, RunRow } from '../journal/index.ts';
+import { exitCodes, worstExitCode } from '../core/exit.ts';
+import type { CommitSha } from '../core/ids.ts';
+import type { RunHandle } from '../journal/index.ts';
 import { admit, dedupeKeyOf } from './admission.ts';
-import type { Admission, LoopParts, RunInput, RunOutput, TickReport, TickRequest } from './port.ts';
+import { openRun } from './open-run.ts';
+import type { Admission, EndedRun, LoopParts, TickReport, TickRequest } from './port.ts';
+import { inputOf, outputOf } from './run-record.ts';
 import { createTaskRun } from './run-task.ts';
-import { attemptsOf, inputOf, outputOf } from './run-record.ts';
 
 /** One firing of a loop: finishes what an earlier process left open, finds work, and takes every admitted task to its exit. */
 export const tick = async (parts: LoopParts, request: TickRequest): Promise<TickReport> => {
-  const { engine } = parts;
   const { loop, prefix, dryRun, report } = request;
   const handler = createTaskRun(parts, report);
-  const runs: { run: RunRow['id']; title: string; output: RunOutput }[] = [];
-  const finish = async (handle: RunHandle): Promise<RunOutput> => {
+  const runs: EndedRun[] = [];
+
+  const finish = async (handle: RunHandle): Promise<EndedRun> => {
     const row = await handle.ended;
-    const done = { run: row.id, title: inputOf(row).task.title, output: outputOf(row) };
+    const ended = { run: row.id, title: inputOf(row).task.title, output: outputOf(row) };
     // A handler that ended without a word (cancelled, failed) could not report its end itself.
-    if (row.state !== 'done') report({ event: 'run-ended', ...done });
-    runs.push(done);
-    return done.output;
+    if (row.state !== 'done') report({ event: 'run-ended', ...ended });
+    runs.push(ended);
+    return ended;
   };
 
   // Reconcile: runs whose engine died go on before anything new is started (L5).
   if (!dryRun) {
-    const open = await engine.recover([handler]);
-    for (const handle of open) report({ event: 'run-recovered', run: handle.id, title: titleOf(engine.reader.run(handle.id)) });
-    for (const handle of open) await finish(handle);
+    const open = await parts.engine.recover([handler]);
+    for (const { id } of open) report({ event: 'run-recovered', run: id, title: titleOf(parts, id) });
+    await Promise.all(open.map(finish));
   }
 
   // Discover, on the commit the loop works from and never on the user's files.
@@ -35,46 +37,47 @@ export const tick = async (parts: LoopParts, request: TickRequest): Promise<Tick
   report({ event: 'discovered', discovery, ms: parts.clock() - begun });
 
   // Decide.
-  const planned: Admission[] = [];
-  for (const task of discovery.tasks) {
-    const last = engine.reader.runs({ dedupeKey: dedupeKeyOf(loop.name, task) }).at(-1);
-    const landed = last === undefined || last.state !== 'done' ? undefined : outputOf(last).landed;
-    const fate = landed === undefined || landed.landed === 'no' ? undefined : await parts.lander.fate(landed, base);
-    planned.push(admit({ task, last, fate, landAs: loop.land.as }));
-  }
+  const planned = await Promise.all(discovery.tasks.map((task) => decide(parts, { loop, task, base })));
   for (const plan of planned) if (plan.admit === 'skip') report({ event: 'skipped', task: plan.task, why: plan.why });
-  if (dryRun) return { base, discovery, planned, runs, halted: undefined, exitCode: 0 };
+  if (dryRun) return { base, discovery, planned, runs, halted: undefined, exitCode: discovery.problems.length > 0 ? exitCodes.usage : 0 };
 
   // Perform, at most `parallel` at once, in rank order.
   let halted: string | undefined;
   const queue = planned.filter((plan) => plan.admit !== 'skip');
   const worker = async (): Promise<void> => {
     for (let plan = queue.shift(); plan !== undefined && halted === undefined; plan = queue.shift()) {
-      const handle = await open(plan);
+      // A landing since discovery may have moved the base, and may have done this task along the way.
+      const now = await parts.resolveBase(loop.land.target);
+      if (now !== base && !(await parts.discoverer.isStillOpen({ loop, base: now, prefix, run: parts.runProcess, task: plan.task }))) {
+        report({ event: 'skipped', task: plan.task, why: 'it is done already on the target as it is now' });
+        continue;
+      }
+      const handle = await openRun(parts, handler, { loop, prefix, base: now, plan });
       report({ event: 'run-started', run: handle.id, task: plan.task, reopened: plan.admit === 'reopen' });
-      const output = await finish(handle);
+      const { output } = await finish(handle);
       // An agent that cannot log in for one task cannot for the next one either: stop asking, leave the rest open.
       if (output.again === 'next-tick') halted = 'why' in output.exit ? output.exit.why : output.exit.exit;
     }
   };
-  const open = async (plan: Exclude<Admission, { admit: 'skip' }>): Promise<RunHandle> => {
-    const input: RunInput = { task: plan.task, loop, base, prefix, firstAttempt: 1 };
-    if (plan.admit === 'start')
-      return await engine.start(handler, input, { id: parts.newRunId(), dedupeKey: dedupeKeyOf(loop.name, plan.task) });
-    return await engine.reopen(handler, plan.run, reopenedInput(engine.reader.run(plan.run), loop));
-  };
   await Promise.all(Array.from({ length: loop.parallel }, worker));
 
-  const waits = planned.some((plan) => plan.admit === 'skip' && plan.needsPerson) ? exitCodes.parked : 0;
-  const problems = discovery.problems.length > 0 ? exitCodes.usage : 0;
-  const exitCode = Math.max(worstExitCode(runs.map((run) => run.output.exit)), waits, problems);
+  const waiting = planned.some((plan) => plan.admit === 'skip' && plan.needsPerson) ? exitCodes.parked : 0;
+  const unread = discovery.problems.length > 0 ? exitCodes.usage : 0;
+  const exitCode = Math.max(worstExitCode(runs.map((run) => run.output.exit)), waiting, unread);
   return { base, discovery, planned, runs, halted, exitCode };
 };
 
-const titleOf = (row: RunRow | undefined): string => (row === undefined ? '' : inputOf(row).task.title);
+const titleOf = (parts: LoopParts, run: string): string => {
+  const row = parts.engine.reader.run(run);
+  return row === undefined ? '' : inputOf(row).task.title;
+};
 
-/** A run opened again keeps its task and base; the loop's limits are those of today, and stop rules look at new attempts only. */
-export const reopenedInput = (row: RunRow | undefined, loop: RunInput['loop']): RunInput => {
-  if (row === undefined) throw new TypeError('a run that is opened again has a row');
-  return { ...inputOf(row), loop, firstAttempt: attemptsOf(row).length + 1 };
+const decide = async (
+  parts: LoopParts,
+  { loop, task, base }: { readonly loop: TickRequest['loop']; readonly task: Admission['task']; readonly base: CommitSha },
+): Promise<Admission> => {
+  const last = parts.engine.reader.runs({ dedupeKey: dedupeKeyOf(loop.name, task) }).at(-1);
+  const landed = last?.state === 'done' ? outputOf(last).landed : undefined;
+  const fate = landed === undefined || landed.landed === 'no' ? undefined : await parts.lander.fate(landed, base);
+  return admit({ task, last, fate, landAs: loop.land.as });
 };

@@ -117,11 +117,17 @@ export interface TickRequest {
   readonly report: (event: TickEvent) => void;
 }
 
+export interface EndedRun {
+  readonly run: RunId;
+  readonly title: string;
+  readonly output: RunOutput;
+}
+
 export interface TickReport {
   readonly base: CommitSha;
   readonly discovery: Discovery;
   readonly planned: readonly Admission[];
-  readonly runs: readonly { readonly run: RunId; readonly title: string; readonly output: RunOutput }[];
+  readonly runs: readonly EndedRun[];
   /** Set when later tasks were not started because the agent cannot work at all. */
   readonly halted: string | undefined;
   readonly exitCode: number;
