@@ -1,4 +1,5 @@
 // The door of process control: the contract, the host that fulfils it, and what tells one process from another.
 export * from './port.ts';
 export { createProcessHost, sourceShim } from './host.ts';
+export type { HostOptions } from './host.ts';
 export { identityOf, isAlive, selfIdentity } from './identity.ts';

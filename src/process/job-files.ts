@@ -54,13 +54,19 @@ const syncFolder = (folder: string): void => {
   }
 };
 
+/**
+ * Files that must outlast a power loss: a lost claim would let a program be started twice, a lost result would make it lost. The others
+ * only speak of processes, and these do not outlast one either; a sync costs milliseconds on an idle disk and tenths of a second on a busy one.
+ */
+const isDurable = (file: JobFile): boolean => file === 'claim' || file === 'result';
+
 const writeTemporary = (jobDir: string, file: JobFile, value: unknown): string => {
   const temporary = `${fileOf(jobDir, file)}.${process.pid}`;
   const handle = openSync(temporary, 'w', 0o600);
   try {
     const bytes = Buffer.from(`${JSON.stringify(value, undefined, 2)}\n`);
     for (let done = 0; done < bytes.length;) done += writeSync(handle, bytes, done);
-    fsyncSync(handle);
+    if (isDurable(file)) fsyncSync(handle);
   } finally {
     closeSync(handle);
   }
@@ -70,7 +76,7 @@ const writeTemporary = (jobDir: string, file: JobFile, value: unknown): string =
 /** Puts a whole file in place of what was there; after a crash one of the two is there, never a part. */
 const replace = (jobDir: string, file: JobFile, value: unknown): void => {
   renameSync(writeTemporary(jobDir, file, value), fileOf(jobDir, file));
-  syncFolder(jobDir);
+  if (isDurable(file)) syncFolder(jobDir);
 };
 
 /**
@@ -81,7 +87,7 @@ const createOnce = (jobDir: string, file: JobFile, value: unknown): boolean => {
   const temporary = writeTemporary(jobDir, file, value);
   try {
     linkSync(temporary, fileOf(jobDir, file));
-    syncFolder(jobDir);
+    if (isDurable(file)) syncFolder(jobDir);
     return true;
   } catch (error) {
     if (codeOf(error) === 'EEXIST') return false;

@@ -14,9 +14,12 @@ export const packEnv = (options: {
   readonly env: Readonly<Record<string, string>>;
   readonly launch: string;
   readonly outerMark: string | undefined;
+  /** Where Node keeps the compiled shim. */
+  readonly cacheDir: string | undefined;
 }): Record<string, string> => ({
   ...Object.fromEntries(Object.entries(options.env).map(([name, value]) => [prefix + name, value])),
   [launchName]: options.launch,
+  ...(options.cacheDir === undefined ? {} : { NODE_COMPILE_CACHE: options.cacheDir }),
   ...(options.outerMark === undefined ? {} : { [markName]: options.outerMark }),
 });
 

@@ -72,7 +72,7 @@ export const joinStream = (options: {
       at += append(segmentPath(dir, name, index), { skip, to: file, at });
       rmSync(segmentPath(dir, name, index));
     }
-    fsyncSync(file);
+    if (bytesSeen > 0) fsyncSync(file);
     return { bytesSeen, head, note: note.length, tailStart, tail: end - tailStart };
   } finally {
     closeSync(file);

@@ -33,7 +33,7 @@ describe('ending on request', () => {
     try {
       const job = await jobs.open('ignores-signals');
       const tree = await treeOf(job);
-      expect(aliveWithMark(jobs.marker).toSorted()).toEqual([tree.self, tree.child, tree.grandchild].toSorted());
+      expect(new Set(aliveWithMark(jobs.marker))).toEqual(new Set([tree.self, tree.child, tree.grandchild]));
       const asked = performance.now();
       job.end('cancelled');
       job.end('after-result');

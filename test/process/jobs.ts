@@ -1,7 +1,9 @@
 // What the tests of process control share: a folder, a host, specs of fixture agents, and a look afterwards that nothing is left.
+import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { afterEach, beforeEach, expect } from 'vitest';
 
@@ -10,7 +12,6 @@ import type { ManagedProcess, ProcessHost, ProcessSpec } from '../../src/process
 import { agentPath, readLedger } from '../testkit/agents/ledger.ts';
 import type { AgentCall, AgentName } from '../testkit/agents/ledger.ts';
 import { assertNoLeftovers, isRunning, waitUntil } from '../testkit/processes.ts';
-import { readFileSync, existsSync } from 'node:fs';
 
 export interface Jobs {
   readonly host: ProcessHost;
@@ -39,6 +40,9 @@ export const collect = (job: ManagedProcess) => {
 export const shimPid = (jobDir: string): number =>
   (JSON.parse(readFileSync(path.join(jobDir, 'claim.json'), 'utf8')) as { readonly shim: { readonly pid: number } }).shim.pid;
 
+/** Compiled once for all tests of this checkout. */
+const cacheDir = fileURLToPath(new URL('../../node_modules/.cache/shim', import.meta.url));
+
 let count = 0;
 
 /** Sets up the tests of one file; after each of them no process of it may be left, neither program nor shim. */
@@ -46,7 +50,7 @@ export const useJobs = (): Jobs => {
   let root = '';
   let marker = '';
   let dirs: string[] = [];
-  const host = createProcessHost({ shim: sourceShim });
+  const host = createProcessHost({ shim: sourceShim, cacheDir });
 
   beforeEach(async () => {
     root = await mkdtemp(path.join(os.tmpdir(), 'gyre-process é '));

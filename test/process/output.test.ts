@@ -3,8 +3,7 @@ import path from 'node:path';
 
 import { describe, expect, test } from 'vitest';
 
-import { oddBytes } from '../testkit/agents/bytes.mjs';
-import { slowEvent } from '../testkit/agents/slow-letters.mjs';
+import { oddBytes, slowText } from '../testkit/agents/expected.ts';
 import { waitUntil } from '../testkit/processes.ts';
 import { collect, expectNoProblem, shell, useJobs } from './jobs.ts';
 
@@ -30,10 +29,11 @@ describe('output', () => {
     const job = await jobs.open('slow-letters');
     const out = collect(job);
     const result = await job.result;
-    const text = `${JSON.stringify(slowEvent)}\n`;
-    expect(await readFile(result.stdout.path, 'utf8')).toBe(text);
-    expect(out.text()).toBe(text);
+    const bytes = await readFile(result.stdout.path);
+    const text = bytes.toString();
+    expect(JSON.parse(text)).toMatchObject({ type: 'result', result: slowText });
     expect(text).not.toContain('\uFFFD');
+    expect(out.bytes().equals(bytes)).toBe(true);
     expect(out.cuts).toEqual([]);
   });
 
@@ -83,16 +83,16 @@ describe('output', () => {
     });
     let stored = 0;
     let memory = 0;
-    let over = false;
+    const over = new AbortController();
     const looking = (async () => {
-      while (!over) {
+      while (!over.signal.aborted) {
         stored = Math.max(stored, await storedBytes(job.jobDir));
         memory = Math.max(memory, process.memoryUsage().rss);
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
     })();
     const result = await job.result;
-    over = true;
+    over.abort();
     await looking;
 
     expectNoProblem(result);

@@ -17,6 +17,9 @@ const row = (pid: number, parent: number, more: { group?: number; startTime?: st
 const pids = (rows: readonly ProcessRow[]): readonly number[] => rows.map((one) => one.identity.pid).toSorted((a, b) => a - b);
 const leader = { pid: 10, startTime: '100', bootId };
 
+/** An environment block as the kernel shows it. */
+const environ = (...entries: string[]): Buffer => Buffer.from(entries.map((entry) => `${entry}\0`).join(''));
+
 describe('which processes belong to a tree', () => {
   test('SWP-01 marker, group, remembered ones, and the children of all these; never the process that asks', () => {
     const rows = [
@@ -40,7 +43,6 @@ describe('which processes belong to a tree', () => {
   });
 
   test('SWP-02 the mark is one whole entry of the environment', () => {
-    const environ = (...entries: string[]): Buffer => Buffer.from(entries.map((entry) => `${entry}\0`).join(''));
     expect(hasMark(environ('A=1', 'GYRE_MARK=m1'), 'm1')).toBe(true);
     expect(hasMark(Buffer.from('GYRE_MARK=m1'), 'm1')).toBe(true);
     expect(hasMark(environ('GYRE_MARK=m12', 'GYRE_MARK=m1'), 'm1')).toBe(true);
@@ -80,6 +82,10 @@ describe('identity', () => {
   });
 });
 
+/** The times of punctual ticks, `from` excluded. */
+const every = (from: number, to: number): number[] =>
+  Array.from({ length: (to - from) / tickMs }, (_, index) => from + (index + 1) * tickMs);
+
 describe('limits', () => {
   const limits = { deadlineMs: 10_000, idleMs: 5_000 };
   const run = (ticks: readonly number[], options: { readonly outputAt?: readonly number[]; readonly sleptMs?: number } = {}) => {
@@ -92,8 +98,6 @@ describe('limits', () => {
     }
     return { over: undefined, at: undefined, watch };
   };
-  const every = (from: number, to: number): number[] =>
-    Array.from({ length: (to - from) / tickMs }, (_, index) => from + (index + 1) * tickMs);
 
   test('LIM-01 silence, output and deadline', () => {
     expect(run(every(0, 20_000))).toMatchObject({ over: 'idle', at: 5_000 });

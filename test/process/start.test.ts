@@ -95,14 +95,15 @@ describe('a program is started', () => {
   });
 });
 
-describe('a program that cannot be started', () => {
-  const problemOf = async (changes: Parameters<typeof jobs.open>[1]): Promise<string> => {
-    const result = await (await jobs.open('silent', changes)).result;
-    expect(result).toMatchObject({ end: 'not-started', exitCode: null, signal: null });
-    expect(jobs.calls()).toEqual([]);
-    return result.problem;
-  };
+/** The sentence with which a start is refused. */
+const problemOf = async (changes: Parameters<typeof jobs.open>[1]): Promise<string> => {
+  const result = await (await jobs.open('silent', changes)).result;
+  expect(result).toMatchObject({ end: 'not-started', exitCode: null, signal: null });
+  expect(jobs.calls()).toEqual([]);
+  return result.problem;
+};
 
+describe('a program that cannot be started', () => {
   test('WTR-07 a missing folder is told apart from a missing program', async () => {
     const cwd = path.join(jobs.root, 'gone');
     expect(await problemOf({ cwd })).toBe(`The folder to work in is missing: ${cwd}`);

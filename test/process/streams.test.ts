@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 
 import { StreamFollower } from '../../src/process/follow.ts';
@@ -10,7 +10,6 @@ import { forgetClosing, joinStream } from '../../src/process/stream-join.ts';
 import { StreamKeeper } from '../../src/process/stream-keeper.ts';
 import { closingPath, cutNote, segmentPath } from '../../src/process/stream-layout.ts';
 import type { StreamLayout } from '../../src/process/stream-layout.ts';
-import { writeFileSync } from 'node:fs';
 
 const inFolder = (look: (dir: string) => void): void => {
   const dir = mkdtempSync(path.join(os.tmpdir(), 'gyre-streams-'));
@@ -83,7 +82,7 @@ describe('streams on disk', () => {
           expect(readdirSync(dir)).toEqual(['stdout.log']);
         });
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 

@@ -4,14 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { begin, edit, readPrompt, success } from './agent-kit.mjs';
 
-export const slowEvent = success('Caf\u00e9 \u{1F680} d\u00e9j\u00e0 vu');
+const slowEvent = success('Caf\u00e9 \u{1F680} d\u00e9j\u00e0 vu');
 
-if (process.argv[1] === import.meta.filename) {
-  begin();
-  readPrompt();
-  edit();
-  for (const byte of Buffer.from(`${JSON.stringify(slowEvent)}\n`)) {
-    writeSync(1, Buffer.from([byte]));
-    if (byte >= 0x80) await sleep(Number(process.env.SLOW_LETTERS_MS ?? 20));
-  }
+begin();
+readPrompt();
+edit();
+for (const byte of Buffer.from(`${JSON.stringify(slowEvent)}\n`)) {
+  writeSync(1, Buffer.from([byte]));
+  if (byte >= 0x80) await sleep(Number(process.env.SLOW_LETTERS_MS ?? 20));
 }
