@@ -33,11 +33,14 @@ const askDatabase = (db: DatabaseSync, request: { readonly file: string; readonl
 export const requestCancel: RequestCancel = (stateHome, run, reason) => {
   const file = journalFile(stateHome);
   if (!existsSync(file)) return false;
+  let db: DatabaseSync | undefined;
   try {
-    using db = new DatabaseSync(file);
+    db = new DatabaseSync(file);
     return askDatabase(db, { file, run, reason });
   } catch (error) {
     throw storageFault(error, file);
+  } finally {
+    db?.close();
   }
 };
 

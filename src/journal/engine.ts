@@ -181,12 +181,18 @@ const createEngine = ({ options, store, reader, epoch, close }: Opened): Engine 
 export const openEngineWith = async (options: EngineOptions, test: EngineTestOptions): Promise<Engine> => {
   const { stateHome, clock } = options;
   const file = journalFile(stateHome);
-  const opened = new DisposableStack();
+  const opened: { close(): void }[] = [];
+  const close = (): void => {
+    for (const one of opened.splice(0).toReversed()) one.close();
+  };
   try {
     mkdirSync(stateHome, { recursive: true, mode: 0o700 });
-    opened.use(await lockStateHome(stateHome));
-    const db = opened.use(openDatabase(file));
+    opened.push(await lockStateHome(stateHome));
+    const db = openDatabase(file);
+    opened.push(db);
     const epoch = takeOwnership(db, { stateHome, now: clock() });
+    const reader = openReader(stateHome);
+    if (reader === undefined) throw new Defect(`The journal ${file} is not there after it was opened.`);
     test.database?.(db);
     const store = createStore({
       db,
@@ -198,12 +204,9 @@ export const openEngineWith = async (options: EngineOptions, test: EngineTestOpt
       onTrouble: options.onTrouble ?? (() => {}),
       crashPoints: test,
     });
-    const reader = openReader(stateHome);
-    if (reader === undefined) throw new Defect(`The journal ${file} is not there after it was opened.`);
-    const engine = createEngine({ options, store, reader, epoch, close: () => opened.dispose() });
-    return engine;
+    return createEngine({ options, store, reader, epoch, close });
   } catch (error) {
-    opened.dispose();
+    close();
     throw storageFault(error, file);
   }
 };

@@ -58,13 +58,13 @@ const decideEnd = (
 
 /** Runs the cleanups of an execution, last in first out. @returns the keys of those that failed */
 const cleanUp = async (scope: Scope, cleanups: readonly Cleanup[]): Promise<readonly string[]> => {
-  const failed: string[] = [];
+  const unclean: string[] = [];
   for (const { key, effect } of cleanups.toReversed()) {
     const prior = scope.steps.get(key);
     const isOfThisGeneration = prior?.generation === scope.run.generation;
     if (isOfThisGeneration && prior?.state === 'done') continue;
     if (isOfThisGeneration && prior?.state === 'failed') {
-      failed.push(key);
+      unclean.push(key);
       continue;
     }
     const step = await scope.intend(key, 'cleanup');
@@ -73,7 +73,7 @@ const cleanUp = async (scope: Scope, cleanups: readonly Cleanup[]): Promise<read
     } catch (error) {
       const stopped = scope.stopReason();
       if (stopped !== undefined) throw stopped;
-      failed.push(key);
+      unclean.push(key);
       await scope.fail(step, error).catch((fault: unknown) => {
         if (scope.stopReason() !== undefined) throw fault;
       });
@@ -81,7 +81,7 @@ const cleanUp = async (scope: Scope, cleanups: readonly Cleanup[]): Promise<read
     }
     await scope.complete(step, undefined);
   }
-  return failed;
+  return unclean;
 };
 
 export const execute = (tools: ExecutionTools, opening: RunOpening, handler: LoopHandler): Execution => {
@@ -94,6 +94,7 @@ export const execute = (tools: ExecutionTools, opening: RunOpening, handler: Loo
     if (reason !== undefined) scope.abort(reason);
   };
   for (const signal of [store.stopped, tools.stopping]) signal.addEventListener('abort', onStop, { once: true });
+  onStop();
 
   const cancel = async (reason: string): Promise<void> => {
     if (cancelledFor !== undefined) return;
@@ -112,6 +113,8 @@ export const execute = (tools: ExecutionTools, opening: RunOpening, handler: Loo
   };
 
   const runToEnd = async (): Promise<RunRow> => {
+    const stoppedBefore = scope.stopReason();
+    if (stoppedBefore !== undefined) throw stoppedBefore;
     if (opening.cancelAsked !== undefined) await cancel(opening.cancelAsked);
     const cleanups: Cleanup[] = [];
     const handlerEnd = await callHandler(cleanups);

@@ -43,13 +43,21 @@ const held = (stateHome: string, owner: Owner | undefined): Fault => {
   });
 };
 
+const queriesOf = (db: DatabaseSync): Queries => ({
+  get: (sql, ...values) => db.prepare(sql).get(...values),
+  all: (sql, ...values) => db.prepare(sql).all(...values),
+});
+
 const peekOwner = (stateHome: string): Owner | undefined => {
+  let db: DatabaseSync | undefined;
   try {
-    using db = new DatabaseSync(journalFile(stateHome), { readOnly: true });
-    return schemaVersion(db) === 0 ? undefined : readOwner({ get: (sql, ...values) => db.prepare(sql).get(...values) });
+    db = new DatabaseSync(journalFile(stateHome), { readOnly: true });
+    return schemaVersion(db) === 0 ? undefined : readOwner(queriesOf(db));
   } catch {
     // The holder may be making the file this moment: then there is no name to give.
     return undefined;
+  } finally {
+    db?.close();
   }
 };
 
@@ -113,11 +121,7 @@ const writeOwner = (transaction: Transaction, stateHome: string): number => {
 export const takeOwnership = (db: DatabaseSync, options: { readonly stateHome: string; readonly now: EpochMs }): number => {
   db.exec('BEGIN IMMEDIATE');
   try {
-    const base = {
-      get: (...[sql, ...values]: Parameters<Queries['get']>) => db.prepare(sql).get(...values),
-      all: (...[sql, ...values]: Parameters<Queries['all']>) => db.prepare(sql).all(...values),
-      run: (...[sql, ...values]: Parameters<Transaction['run']>) => void db.prepare(sql).run(...values),
-    };
+    const base = { ...queriesOf(db), run: (...[sql, ...values]: Parameters<Transaction['run']>) => void db.prepare(sql).run(...values) };
     const { transaction, seal } = beginAppending(base, options.now);
     const epoch = writeOwner(transaction, options.stateHome);
     seal();

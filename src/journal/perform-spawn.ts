@@ -35,13 +35,11 @@ const describe = (spec: ProcessSpec, jobDir: string): object => {
 /** Waits for a process, ending it when the run is cancelled; a stopping engine leaves it alone, to be adopted. */
 const awaitEnd = async (scope: Scope, managed: ManagedProcess): Promise<ProcessResult> => {
   const { signal } = scope;
-  let onAbort = (): void => {};
-  const stopped = new Promise<never>((_resolve, reject) => {
-    onAbort = () => {
-      if (signal.reason instanceof CancelledError) managed.end('cancelled');
-      else reject(signal.reason as Error);
-    };
-  });
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
+  const onAbort = (): void => {
+    if (signal.reason instanceof CancelledError) managed.end('cancelled');
+    else reject(signal.reason);
+  };
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
   try {

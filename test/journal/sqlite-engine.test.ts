@@ -1,0 +1,4 @@
+import { engineConformance } from './conformance.ts';
+import { makeLab } from './lab.ts';
+
+engineConformance('SQLite journal', () => makeLab());
