@@ -37,4 +37,6 @@ export interface DiscoverParts {
   readonly readFile: (commit: CommitSha, path: string) => Promise<string | undefined>;
   /** A checkout of the base for `command:` sources; discarded afterwards. */
   readonly withCheckout: <T>(commit: CommitSha, use: (dir: string) => Promise<T>) => Promise<T>;
+  /** The complete environment of `command:` sources. */
+  readonly env: Readonly<Record<string, string>>;
 }

@@ -1,0 +1,109 @@
+import path from 'node:path';
+import { Fault } from '../core/fault.ts';
+import type { CheckDefinition, DiscoverEntry } from '../core/loop-definition.ts';
+import { dedupeTasks, rankTasks } from '../core/task.ts';
+import type { CheckObservation } from '../core/verdict.ts';
+import { commandSource } from './command-source.ts';
+import { failingTests } from './failing-tests.ts';
+import { found, sourceName, type Found } from './found.ts';
+import { goalTask } from './goal.ts';
+import type { Discoverer, DiscoverParts, DiscoverRequest } from './port.ts';
+import { taskList } from './task-list.ts';
+
+/** Most tasks one tick looks at. */
+const tasksPerTick = 1_000;
+
+type Look<From extends DiscoverEntry['from']> = {
+  readonly entry: Extract<DiscoverEntry, { readonly from: From }>;
+  readonly key: string;
+  readonly request: DiscoverRequest;
+};
+
+/** The loop's own check of the same command, where it has one: with its environment the runs on base are paid for once. */
+const checkFor = (request: DiscoverRequest, command: string): CheckDefinition | undefined =>
+  request.loop.verify.find((check) => check.command === command);
+
+/** Makes the discoverer: asks every source of a loop in turn, and says of each that could not be read why. */
+export const createDiscoverer = (parts: DiscoverParts): Discoverer => {
+  const runsOnBase = async (
+    request: DiscoverRequest,
+    key: string,
+    check: CheckDefinition,
+    times: number,
+  ): Promise<readonly CheckObservation[]> => {
+    const { base: commit, prefix, run, loop } = request;
+    const { setup, setupTimeoutMs } = loop.workspace;
+    return (await parts.checks.baseline({ key, check, commit, times, prefix, setup, setupTimeoutMs, run })).runs;
+  };
+
+  const fromTests = async ({ entry, key, request }: Look<'tests'>): Promise<Found> => {
+    const { command, report, timeoutMs, times } = entry;
+    const own = checkFor(request, command);
+    const check: CheckDefinition = {
+      name: own?.name ?? command,
+      command,
+      timeoutMs,
+      env: own?.env ?? {},
+      report: { format: report.format ?? own?.report.format, file: report.file ?? own?.report.file },
+    };
+    return failingTests({ command, source: sourceName(entry), runs: await runsOnBase(request, key, check, times) });
+  };
+
+  const fromTasks = async ({ entry, request }: Look<'tasks'>): Promise<Found> => {
+    const source = sourceName(entry);
+    // The list as committed on base: what an agent ticks off in its workspace changes nothing here.
+    const text = await parts.readFile(request.base, path.posix.join(request.prefix, entry.file));
+    if (text !== undefined) return found({ tasks: taskList({ file: entry.file, source, text }) });
+    return found({
+      problems: [`${source}: the file does not exist in commit ${request.base.slice(0, 12)}. Commit it, or correct its path.`],
+    });
+  };
+
+  const fromGoal = async ({ entry, key, request }: Look<'goal'>): Promise<Found> => {
+    const { condition, check } = entry;
+    const plain = {
+      name: check,
+      command: check,
+      timeoutMs: request.loop.stop.timeMs,
+      env: {},
+      report: { format: undefined, file: undefined },
+    };
+    const runs = await runsOnBase(request, key, checkFor(request, check) ?? plain, 1);
+    return goalTask({ condition, check, source: sourceName(entry), runs });
+  };
+
+  const look = async (entry: DiscoverEntry, key: string, request: DiscoverRequest): Promise<Found> => {
+    switch (entry.from) {
+      case 'tests':
+        return fromTests({ entry, key, request });
+      case 'tasks':
+        return fromTasks({ entry, key, request });
+      case 'command':
+        return commandSource(parts, request, { ...entry, key, source: sourceName(entry) });
+      case 'goal':
+        return fromGoal({ entry, key, request });
+    }
+  };
+
+  /** A source the world refuses is a problem of that source; the others are still asked. Cancellation and defects pass through. */
+  const lookSafely = async (entry: DiscoverEntry, key: string, request: DiscoverRequest): Promise<Found> => {
+    try {
+      return await look(entry, key, request);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      return found({ problems: [`${sourceName(entry)}: ${error.message} ${error.hint ?? ''}`.trim()] });
+    }
+  };
+
+  return {
+    async discover(request) {
+      const all: Found[] = [];
+      for (const [index, entry] of request.loop.discover.entries()) all.push(await lookSafely(entry, `discover/${index + 1}`, request));
+      const tasks = rankTasks(dedupeTasks(all.flatMap((one) => one.tasks)));
+      const problems = all.flatMap((one) => one.problems);
+      if (tasks.length > tasksPerTick)
+        problems.push(`${tasks.length} tasks were found and the first ${tasksPerTick} are looked at. The others come when these are done.`);
+      return { tasks: tasks.slice(0, tasksPerTick), setAside: all.flatMap((one) => one.setAside), problems };
+    },
+  };
+};

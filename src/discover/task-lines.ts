@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { cutMiddle, oneLine, plainText } from '../core/text.ts';
+import type { Task } from '../core/task.ts';
+import { found, keyOf, taskTextLetters, type Found } from './found.ts';
+
+/** One line of a `command:` source. */
+const lineSchema = z.strictObject({
+  key: z.string().trim().min(1).max(1_000),
+  title: z.string().trim().min(1),
+  body: z.string().optional(),
+  evidence: z.string().optional(),
+  priority: z.number().optional(),
+  touches: z.array(z.string()).optional(),
+  trust: z.enum(['trusted', 'repository', 'outside']).optional(),
+});
+
+/** Most bad lines that are described one by one. */
+const linesDescribed = 10;
+
+const parse = (line: string): { readonly value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(line) as unknown };
+  } catch {
+    return undefined;
+  }
+};
+
+const cut = (text: string | undefined): string => cutMiddle(plainText(text ?? ''), taskTextLetters);
+
+const taskOf = (line: z.infer<typeof lineSchema>, source: string): Task => ({
+  key: keyOf('item', line.key),
+  title: oneLine(line.title),
+  body: cut(line.body),
+  evidence: cut(line.evidence),
+  priority: line.priority ?? 0,
+  touches: line.touches ?? [],
+  // A line may lower its trust and never raise it: only the loop's owner writes trusted text (L12).
+  trust: line.trust === undefined || line.trust === 'outside' ? 'outside' : 'repository',
+  source,
+  proof: { by: 'checks' },
+});
+
+/** Reads the JSON lines a command printed. Pure. Good lines are kept; a bad one is a problem with its number and what is wrong. */
+export const taskLines = (text: string, source: string): Found => {
+  const tasks: Task[] = [];
+  const bad: string[] = [];
+  const seen = new Map<string, number>();
+  for (const [index, line] of text.split(/\r?\n/).entries()) {
+    if (line.trim() === '') continue;
+    const at = `line ${index + 1}`;
+    const json = parse(line);
+    if (json === undefined) {
+      bad.push(`${at} is not JSON: ${oneLine(line, 80)}`);
+      continue;
+    }
+    const checked = lineSchema.safeParse(json.value);
+    if (!checked.success) {
+      bad.push(`${at}: ${checked.error.issues.map((issue) => `${issue.path.join('.') || 'the line'}: ${issue.message}`).join('; ')}`);
+      continue;
+    }
+    const task = taskOf(checked.data, source);
+    const first = seen.get(task.key);
+    if (first !== undefined) {
+      bad.push(`${at} has the key of line ${first}: ${JSON.stringify(oneLine(checked.data.key, 80))}`);
+      continue;
+    }
+    seen.set(task.key, index + 1);
+    tasks.push(task);
+  }
+  const problems = bad.slice(0, linesDescribed).map((sentence) => `${source}: ${sentence}.`);
+  if (bad.length > linesDescribed) problems.push(`${source}: ${bad.length - linesDescribed} more lines could not be read.`);
+  return found({ tasks, problems });
+};
