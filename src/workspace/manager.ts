@@ -127,6 +127,19 @@ export const createWorkspaces = (options: {
     };
   };
 
+  /** Remains put aside by `openWorktree`: kept until a person removes the folder. */
+  const lostIn = async (at: Places): Promise<WorkspaceInfo[]> => {
+    const infos: WorkspaceInfo[] = [];
+    for (const run of await readdir(at.lostAll).catch(() => [])) {
+      for (const name of await readdir(at.lost(run))) {
+        const dir = path.join(at.lost(run), name);
+        const base = commitSha((await baseOf(run, at)) ?? (await git.line(['rev-parse', 'HEAD'])));
+        infos.push({ run, dir, base, holds: ['uncommitted-changes'], bytes: await folderBytes(dir), createdAt: Number(name) });
+      }
+    }
+    return infos;
+  };
+
   return {
     open: async (run, base) => ({ dir: await openWorktree({ git, repository, places: await places(), nowMs: clock() }, run, base) }),
 
@@ -154,7 +167,7 @@ export const createWorkspaces = (options: {
         .sort((a, b) => (a.name < b.name ? -1 : 1))) {
         infos.push(await describe(entry.name, at, liveRuns.includes(entry.name)));
       }
-      return infos;
+      return [...infos, ...(await lostIn(at))];
     },
 
     free: async (run) => {

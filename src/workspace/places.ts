@@ -20,6 +20,7 @@ export interface Places {
   record(run: string): string;
   /** Where the remains of a workspace with a broken link are put aside. */
   lost(run: string): string;
+  readonly lostAll: string;
 }
 
 /** Makes the state home and gives its places by their real paths: git compares paths letter by letter. */
@@ -34,6 +35,7 @@ export const placesIn = async (stateHome: string): Promise<Places> => {
     modules: (run) => path.join(home, 'modules', checkName(run)),
     index: (run) => path.join(home, 'tmp', `${checkName(run)}-${process.pid}-${(indexes += 1)}.index`),
     record: (run) => path.join(home, 'workspaces', `${checkName(run)}.json`),
+    lostAll: path.join(home, 'lost'),
     lost: (run) => path.join(home, 'lost', checkName(run)),
   };
 };

@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { copyFile, lstat, mkdir, readFile, readlink, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
+import { assert } from '../core/fault.ts';
 import type { Git } from './git.ts';
 import { leaveOut, type NewFile, type Reason } from './leave-out.ts';
 import { gitlinks, holdsWork, submoduleStates, type SubmoduleState } from './submodules.ts';
@@ -22,6 +24,17 @@ const cleanComparedBytes = 8 * 1024 * 1024;
 const lines = (paths: readonly string[]): string => paths.map((file) => `${file}\0`).join('');
 
 /**
+ * Git itself reads a cut index without complaint. The file ends with a hash of what stands before it, or with zeros where the user
+ * turned that off (gitformat-index).
+ */
+const isWhole = (bytes: Buffer): boolean =>
+  (['sha1', 'sha256'] as const).some((kind) => {
+    const length = kind === 'sha1' ? 20 : 32;
+    const end = bytes.subarray(-length);
+    return bytes.length > length && (end.every((byte) => byte === 0) || createHash(kind).update(bytes.subarray(0, -length)).digest().equals(end));
+  });
+
+/**
  * Copies the agent's index: it knows the sparse checkout, files added against an ignore rule, and the times that spare reading every
  * file. The time of the copy is put back to a whole second, because git trusts a file whose time is older than its index.
  */
@@ -29,10 +42,10 @@ const copyIndex = async (worktree: LinkedWorktree, indexFile: string, env: Reado
   await mkdir(path.dirname(indexFile), { recursive: true });
   const source = path.join(worktree.admin, 'index');
   try {
-    await copyFile(source, indexFile);
     const seconds = Math.floor((await stat(source)).mtimeMs / 1000);
+    await copyFile(source, indexFile);
     await utimes(indexFile, seconds, seconds);
-    await worktree.git.run(['ls-files', '--error-unmatch', '-z', '--', '.'], { env, allow: [1] });
+    assert(isWhole(await readFile(indexFile)), 'The index of the workspace is damaged.');
   } catch {
     await rm(indexFile, { force: true });
     const head = await worktree.git.run(['rev-parse', '--verify', '-q', 'HEAD^{tree}'], { allow: [1, 128] });
