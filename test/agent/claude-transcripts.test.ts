@@ -16,6 +16,11 @@ const read = (name: string, changes: Partial<ProcessResult> = {}, chunkBytes = 9
   return reader.finish({ process: processResult(changes), wasAdopted: false, stderrTail: '' });
 };
 
+const retryable = (name: string): unknown => {
+  const { result } = read(name, { exitCode: 1 });
+  return result.outcome === 'failed' ? result.error.retryable : result.outcome;
+};
+
 const opus = 'claude-opus-5-5';
 
 describe('recorded sessions of Claude Code 2.1.332', () => {
@@ -74,10 +79,6 @@ describe('recorded sessions of Claude Code 2.1.332', () => {
   });
 
   it('AGT-04 what another try later can mend is told apart from what a person must mend', () => {
-    const retryable = (name: string): unknown => {
-      const { result } = read(name, { exitCode: 1 });
-      return result.outcome === 'failed' ? result.error.retryable : result.outcome;
-    };
     expect(['r429-for-ever', 'r500-for-ever', 'refused'].map(retryable)).toEqual([true, true, true]);
     expect(['r401', 'r402', 'refusal'].map(retryable)).toEqual([false, false, false]);
   });

@@ -12,6 +12,13 @@ const read = (lines: readonly (string | object)[], earlier: readonly EarlierSess
   return reader.finish({ process: processResult(), wasAdopted: false, stderrTail: '' });
 };
 
+const totalLine = (usd: number, tokens: number): object => ({
+  session_id: 's',
+  cumulative: true,
+  cost_usd: usd,
+  usage: { input: tokens, output: 0 },
+});
+
 describe('spend that a command reports', () => {
   it('AGT-40 lines are added up, per model, and are no part of the text', () => {
     const result = read([
@@ -70,13 +77,7 @@ describe('spend that a command reports', () => {
   });
 
   it('BUD-01 running totals of one session are not added up within an attempt', () => {
-    const line = (usd: number, tokens: number): object => ({
-      session_id: 's',
-      cumulative: true,
-      cost_usd: usd,
-      usage: { input: tokens, output: 0 },
-    });
-    expect(read([line(0.1, 10), line(0.25, 25), line(0.4, 40)]).spend).toEqual({ usd: 0.4, tokens: 40 });
+    expect(read([totalLine(0.1, 10), totalLine(0.25, 25), totalLine(0.4, 40)]).spend).toEqual({ usd: 0.4, tokens: 40 });
   });
 
   it('BUD-01 three attempts that resume one session with totals 0.10, 0.25, 0.40 cost 0.10, 0.15, 0.15', async () => {

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { LineSplitter } from '../../src/agent/line-splitter.ts';
 import type { StreamLine } from '../../src/agent/line-splitter.ts';
