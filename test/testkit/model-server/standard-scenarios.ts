@@ -21,6 +21,20 @@ export const standardScenarios = {
   ],
   /** An agent that says done and did nothing. */
   idle: [{ text: 'Done. Everything works.' }],
+  /** A sub-agent of Claude Code does part of the work. */
+  delegate: [
+    {
+      ops: [
+        {
+          op: 'tool',
+          name: 'Task',
+          input: { description: 'part of it', prompt: '[[s:delegated]] Do your part.', subagent_type: 'general-purpose' },
+        },
+      ],
+    },
+    { text: 'Done: the sub-agent did its part.' },
+  ],
+  delegated: [{ ops: [{ op: 'bash', command: 'echo sub > sub.txt' }] }, { text: 'My part is done.' }],
   /** A tool that does not end within any test. */
   'long-tool': [{ ops: [{ op: 'bash', command: 'echo started > started.txt; sleep 300' }] }, { text: 'The tool ended.' }],
   /** An agent that is never finished. */
