@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decideVerdict, type VerdictInput } from '../../src/core/decide-verdict.ts';
 import type { TaskProof } from '../../src/core/task.ts';
@@ -177,6 +177,17 @@ describe('the words', () => {
   });
 });
 
+const withRed = (o: CheckObservation): CheckObservation =>
+  o.report.read === 'yes'
+    ? {
+        ...o,
+        report: { ...o.report, tests: [...o.report.tests, { id: 'z', name: 'z', file: undefined, outcome: 'failed', message: 'z' }] },
+      }
+    : o;
+
+const has = (o: CheckObservation, want: string): boolean =>
+  o.report.read === 'yes' && o.report.tests.some((t) => t.id === 'a' && t.outcome === want);
+
 describe('properties', () => {
   const outcome = fc.constantFrom('+', '-', '~', '');
   const tests = fc
@@ -218,13 +229,6 @@ describe('properties', () => {
   });
 
   test('L2 one more failing test never turns anything into a pass', () => {
-    const withRed = (o: CheckObservation): CheckObservation =>
-      o.report.read === 'yes'
-        ? {
-            ...o,
-            report: { ...o.report, tests: [...o.report.tests, { id: 'z', name: 'z', file: undefined, outcome: 'failed', message: 'z' }] },
-          }
-        : o;
     fc.assert(
       fc.property(proof, aCheck, (p, one) => {
         if (decide(p, [one]).verdict === 'pass') return;
@@ -240,8 +244,6 @@ describe('properties', () => {
       fc.property(aCheck, (one) => {
         if (decide(byTest, [one]).verdict !== 'pass') return;
         passes += 1;
-        const has = (o: CheckObservation, want: string): boolean =>
-          o.report.read === 'yes' && o.report.tests.some((t) => t.id === 'a' && t.outcome === want);
         expect(one.base.runs.every((r) => has(r, 'failed'))).toBe(true);
         expect(has(one.candidate, 'passed') && (one.pinned === undefined || has(one.pinned, 'passed'))).toBe(true);
       }),
