@@ -172,7 +172,7 @@ describe('the words', () => {
     const base = [ran('x.test.js- b+')];
     const proof: TaskProof = { ...byTest, test: 'x.test.js' };
     expect(short(decide(proof, [onCandidate(base, ran('adds+ b+'))]))).toBe('pass');
-    expect(short(decide(proof, [onCandidate(base, ran('b+'))]))).toBe('fail cheat');
+    expect(short(decide(proof, [onCandidate(base, ran('b+'))]))).toBe('inconclusive');
     expect(short(decide(proof, [onCandidate(base, ran('adds- b+'))]))).toBe('fail newly-failing task-still-red');
   });
 });
@@ -187,6 +187,26 @@ const withRed = (o: CheckObservation): CheckObservation =>
 
 const has = (o: CheckObservation, want: string): boolean =>
   o.report.read === 'yes' && o.report.tests.some((t) => t.id === 'a' && t.outcome === want);
+
+/** Tests whose ids hold blanks, by id. */
+const named = (pairs: Readonly<Record<string, '+' | '-'>>): CheckObservation => {
+  const tests = Object.entries(pairs).map(([id, mark]) => ({
+    id,
+    name: id,
+    file: undefined,
+    outcome: mark === '+' ? ('passed' as const) : ('failed' as const),
+    message: '',
+  }));
+  return { ...ran(''), exitCode: Object.values(pairs).includes('-') ? 1 : 0, report: { read: 'yes', format: 'tap', tests } };
+};
+
+test('VRD-08 the entry of a suite is repaired when its own tests are there and green', () => {
+  const proof: TaskProof = { ...byTest, test: 'suite' };
+  const base = [named({ suite: '-', 'suite > one': '+' })];
+  expect(short(decide(proof, [onCandidate(base, named({ 'suite > one': '+' }))]))).toBe('pass');
+  expect(short(decide(proof, [onCandidate([named({ suite: '-', b: '+' })], named({ b: '+' }))]))).toBe('fail cheat');
+  expect(short(decide(byCommand, [onCandidate(base, named({ 'suite > one': '+' }))]))).toBe('pass');
+});
 
 describe('properties', () => {
   const outcome = fc.constantFrom('+', '-', '~', '');

@@ -152,14 +152,12 @@ describe('globs', () => {
 describe('environment', () => {
   test('VER-09 only what is allowed gets in, and the check has the last word', () => {
     const env = {
-      ...{
-        PATH: '/x/node_modules/.bin:/usr/bin:/y/node_modules/node/bin',
-        HOME: '/h',
-        LC_ALL: 'C',
-        TZ: 'UTC',
-        JAVA_HOME: '/j',
-        TERM: 'xterm',
-      },
+      PATH: '/x/node_modules/.bin:/usr/bin:/y/node_modules/node/bin',
+      HOME: '/h',
+      LC_ALL: 'C',
+      TZ: 'UTC',
+      JAVA_HOME: '/j',
+      TERM: 'xterm',
       GIT_DIR: 'x',
       GYRE_HOME: 'x',
       NODE_OPTIONS: 'x',
