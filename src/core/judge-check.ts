@@ -105,6 +105,9 @@ const judgeExitBesideTests = (request: JudgeRequest, failedIds: readonly string[
   return [{ kind: 'check-red', sentence, failing: [`check ${name}`], evidence: evidenceOf(observation, observation.output) }];
 };
 
+/** True for a test of the suite or file that `entry` names. */
+const isInside = (id: string, entry: string): boolean => id.startsWith(`${entry} > `);
+
 const judgeOwnTest = (request: JudgeRequest, test: string): Pick<Judgement, 'reasons' | 'why'> => {
   const { name, base, observation } = request;
   const outcomes = base.runs.map((run) => testsOf(run).find(({ id }) => id === test));
@@ -121,10 +124,15 @@ const judgeOwnTest = (request: JudgeRequest, test: string): Pick<Judgement, 'rea
     return { reasons: [{ kind: 'task-still-red', sentence, failing: [test], evidence: failureTexts(observation, [test]) }], why: [] };
   }
   const onBase = outcomes.find((result) => result !== undefined);
-  if (onBase !== undefined && isFileEntry(onBase) && observation.exitCode === 0) {
-    // The file loads now: its tests stand where the entry for the file stood. They must be there and green.
-    const known = baseStatuses(base.runs);
-    if (testsOf(observation).some(({ id, outcome }) => !known.has(id) && outcome === 'passed')) return { reasons: [], why: [] };
+  if (observation.exitCode === 0 && onBase !== undefined) {
+    const passed = testsOf(observation).filter(({ outcome }) => outcome === 'passed');
+    // An entry for a suite or a file goes away with its trouble; the tests inside stand in its place. They must be there and green.
+    if (passed.some(({ id }) => isInside(id, test))) return { reasons: [], why: [] };
+    if (isFileEntry(onBase)) {
+      const known = baseStatuses(base.runs);
+      if (passed.some(({ id }) => !known.has(id))) return { reasons: [], why: [] };
+      return { reasons: [], why: [`The entry "${test}" is gone on the candidate and no new test ran, so nothing shows that it works.`] };
+    }
   }
   // Gone in a red run is a break (a file that no longer parses takes its tests along); gone in a green one hides what was red.
   const sentence = `Test "${test}" was red on base and is gone on the candidate (exit code ${observation.exitCode}): it was not executed.`;
@@ -151,7 +159,8 @@ const judgeOtherTests = (request: JudgeRequest): Pick<Judgement, 'reasons' | 'no
     ),
   );
   const hidden = [...statuses]
-    .filter(([id, status]) => status === 'failed' && id !== ownTest && (now.get(id) ?? 'skipped') === 'skipped' && !entries.has(id))
+    .filter(([id, status]) => status === 'failed' && id !== ownTest && (now.get(id) ?? 'skipped') === 'skipped')
+    .filter(([id]) => !entries.has(id) && ![...now.keys()].some((other) => isInside(other, id)))
     .map(([id]) => id);
 
   const reasons: FailureReason[] = [];

@@ -25,6 +25,10 @@ const wrappers: ReadonlySet<string> = new Set([
   'while',
 ]);
 const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'source', '.']);
+/** Programs that run another one named among their words: `npx vitest`, `uv run pytest`, `python -m pytest`, `timeout 60 make`. */
+const carriers: ReadonlySet<string> = new Set(
+  'npx pnpx bunx npm pnpm yarn bun corepack uv uvx poetry pdm hatch pipenv bundle python python3 timeout xvfb-run cross-env'.split(' '),
+);
 const fileOptions: ReadonlySet<string> = new Set(['-f', '-c', '--file', '--makefile', '--config', '--project']);
 
 const checkName =
@@ -52,7 +56,9 @@ export const gateWords = (text: string): GateWords => {
     while (wrappers.has(words[0] ?? '')) words.shift();
     const [program, ...rest] = words;
     if (program === undefined) continue;
-    programs.add(program.slice(program.lastIndexOf('/') + 1));
+    const name = program.slice(program.lastIndexOf('/') + 1);
+    programs.add(name);
+    if (carriers.has(name)) for (const word of rest) programs.add(word);
     if (rest.length === 0 && !isPiped) direct.add(clean(program));
     if (shells.has(program)) {
       const script = rest.find((word) => !word.startsWith('-'));

@@ -4,13 +4,14 @@ import type { ProcessResult } from '../process/index.ts';
 import type { ReadReport } from './port.ts';
 import type { RoomText } from './room-files.ts';
 
-/** The format a report file must have had, for saying what is broken when it cannot be read. */
-const formatOf = (report: CheckDefinition['report']): ReportFormat => {
-  const known: readonly ReportFormat[] = ['tap', 'node-spec', 'jest-json', 'junit', 'pytest', 'go-json', 'cargo'];
-  const named = known.find((format) => format === report.format);
+const known: readonly ReportFormat[] = ['tap', 'node-spec', 'jest-json', 'junit', 'pytest', 'go-json', 'cargo'];
+
+/** The format to name when a report cannot be read at all: the one asked for, else what the file's ending says. */
+const likelyFormat = ({ format, file }: CheckDefinition['report']): ReportFormat => {
+  const named = known.find((one) => one === format);
   if (named !== undefined) return named;
-  if (report.file?.endsWith('.json') === true) return 'jest-json';
-  return report.file?.endsWith('.tap') === true ? 'tap' : 'junit';
+  if (file?.endsWith('.json') === true) return 'jest-json';
+  return file?.endsWith('.xml') === true ? 'junit' : 'tap';
 };
 
 interface ReportRequest {
@@ -27,13 +28,15 @@ interface ReportRequest {
 /** The test report of a finished command. A named file that is not there, and a report out of a stream that was cut, are broken (L2). */
 export const observeReport = ({ check, process, stdout, stderr, cwd, file, read }: ReportRequest): TestReport => {
   if (file !== undefined && 'problem' in file)
-    return { read: 'broken', format: formatOf(check.report), why: `The report file ${file.problem}` };
-  const format = check.report.format;
+    return { read: 'broken', format: likelyFormat(check.report), why: `The report file ${file.problem}` };
+  const format = known.find((one) => one === check.report.format);
+  if (check.report.format !== undefined && format === undefined)
+    return { read: 'broken', format: likelyFormat(check.report), why: `The format ${JSON.stringify(check.report.format)} is not known.` };
   let report: TestReport;
   try {
     report = read({ stdout, stderr, cwd, ...(format === undefined ? {} : { format }), ...(file === undefined ? {} : { file: file.text }) });
   } catch (error) {
-    return { read: 'broken', format: formatOf(check.report), why: `The report could not be read: ${String(error)}` };
+    return { read: 'broken', format: likelyFormat(check.report), why: `The report could not be read: ${String(error)}` };
   }
   const isCut = process.stdout.cut || process.stderr.cut;
   if (file === undefined && isCut && report.read === 'yes') {

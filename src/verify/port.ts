@@ -1,7 +1,7 @@
 import type { CommitSha, EvidenceHash } from '../core/ids.ts';
 import type { CheckDefinition } from '../core/loop-definition.ts';
 import type { Task } from '../core/task.ts';
-import type { TestReport } from '../core/test-report.ts';
+import type { ReportFormat, TestReport } from '../core/test-report.ts';
 import type { Baseline, CheckObservation, GuardFinding, VerdictRecord } from '../core/verdict.ts';
 import type { ProcessResult, ProcessSpec } from '../process/index.ts';
 import type { Candidate, WorkspaceManager } from '../workspace/index.ts';
@@ -22,7 +22,7 @@ export type ReadReport = (input: {
   readonly stdout: string;
   readonly stderr: string;
   readonly file?: string;
-  readonly format?: string;
+  readonly format?: ReportFormat;
   readonly cwd?: string;
 }) => TestReport;
 

@@ -5,6 +5,10 @@ import { commitSha } from '../../src/core/ids.ts';
 import { createCheckRunner } from '../../src/verify/index.ts';
 import { check, git, makeWorld, readTap, write } from './support.ts';
 
+const throwingReader = (): never => {
+  throw new Error('reader bug');
+};
+
 describe('running a check', () => {
   test('WTR-07 a clean room that vanishes means the check does not run, here or elsewhere', async () => {
     await using world = await makeWorld({ 'a.txt': 'a' });
@@ -98,8 +102,15 @@ describe('running a check', () => {
 
   test('VER-09 variables of the engine, of git and of npm do not reach the check, and TMPDIR is its own', async () => {
     const nonsense = {
-      ...{ GIT_DIR: '/nonsense', GIT_INDEX_FILE: '/nonsense', GYRE_RUN: 'r', XDG_STATE_HOME: '/nonsense', NODE_OPTIONS: '--nonsense' },
-      ...{ NODE_TEST_CONTEXT: 'child-v8', npm_config_x: '1', GITHUB_TOKEN: 'secret', AWS_SECRET_ACCESS_KEY: 'secret' },
+      GIT_DIR: '/nonsense',
+      GIT_INDEX_FILE: '/nonsense',
+      GYRE_RUN: 'r',
+      XDG_STATE_HOME: '/nonsense',
+      NODE_OPTIONS: '--nonsense',
+      NODE_TEST_CONTEXT: 'child-v8',
+      npm_config_x: '1',
+      GITHUB_TOKEN: 'secret',
+      AWS_SECRET_ACCESS_KEY: 'secret',
     };
     await using world = await makeWorld({ 'a.txt': 'a' }, { ...process.env, ...nonsense });
     const names = Object.keys(nonsense).join('|');
@@ -149,10 +160,7 @@ describe('report files', () => {
 
   test('L2 a reader that throws makes a broken report, not a crash', async () => {
     await using world = await makeWorld({ 'a.txt': 'a' });
-    const readReport = () => {
-      throw new Error('reader bug');
-    };
-    const checks = createCheckRunner({ ...world, env: process.env, readReport });
+    const checks = createCheckRunner({ ...world, env: process.env, readReport: throwingReader });
     const request = {
       key: 'k',
       check: check('true'),

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decideVerdict, type VerdictInput } from '../../src/core/decide-verdict.ts';
 import type { TaskProof } from '../../src/core/task.ts';
@@ -172,9 +172,40 @@ describe('the words', () => {
     const base = [ran('x.test.js- b+')];
     const proof: TaskProof = { ...byTest, test: 'x.test.js' };
     expect(short(decide(proof, [onCandidate(base, ran('adds+ b+'))]))).toBe('pass');
-    expect(short(decide(proof, [onCandidate(base, ran('b+'))]))).toBe('fail cheat');
+    expect(short(decide(proof, [onCandidate(base, ran('b+'))]))).toBe('inconclusive');
     expect(short(decide(proof, [onCandidate(base, ran('adds- b+'))]))).toBe('fail newly-failing task-still-red');
   });
+});
+
+const withRed = (o: CheckObservation): CheckObservation =>
+  o.report.read === 'yes'
+    ? {
+        ...o,
+        report: { ...o.report, tests: [...o.report.tests, { id: 'z', name: 'z', file: undefined, outcome: 'failed', message: 'z' }] },
+      }
+    : o;
+
+const has = (o: CheckObservation, want: string): boolean =>
+  o.report.read === 'yes' && o.report.tests.some((t) => t.id === 'a' && t.outcome === want);
+
+/** Tests whose ids hold blanks, by id. */
+const named = (pairs: Readonly<Record<string, '+' | '-'>>): CheckObservation => {
+  const tests = Object.entries(pairs).map(([id, mark]) => ({
+    id,
+    name: id,
+    file: undefined,
+    outcome: mark === '+' ? ('passed' as const) : ('failed' as const),
+    message: '',
+  }));
+  return { ...ran(''), exitCode: Object.values(pairs).includes('-') ? 1 : 0, report: { read: 'yes', format: 'tap', tests } };
+};
+
+test('VRD-08 the entry of a suite is repaired when its own tests are there and green', () => {
+  const proof: TaskProof = { ...byTest, test: 'suite' };
+  const base = [named({ suite: '-', 'suite > one': '+' })];
+  expect(short(decide(proof, [onCandidate(base, named({ 'suite > one': '+' }))]))).toBe('pass');
+  expect(short(decide(proof, [onCandidate([named({ suite: '-', b: '+' })], named({ b: '+' }))]))).toBe('fail cheat');
+  expect(short(decide(byCommand, [onCandidate(base, named({ 'suite > one': '+' }))]))).toBe('pass');
 });
 
 describe('properties', () => {
@@ -218,13 +249,6 @@ describe('properties', () => {
   });
 
   test('L2 one more failing test never turns anything into a pass', () => {
-    const withRed = (o: CheckObservation): CheckObservation =>
-      o.report.read === 'yes'
-        ? {
-            ...o,
-            report: { ...o.report, tests: [...o.report.tests, { id: 'z', name: 'z', file: undefined, outcome: 'failed', message: 'z' }] },
-          }
-        : o;
     fc.assert(
       fc.property(proof, aCheck, (p, one) => {
         if (decide(p, [one]).verdict === 'pass') return;
@@ -240,8 +264,6 @@ describe('properties', () => {
       fc.property(aCheck, (one) => {
         if (decide(byTest, [one]).verdict !== 'pass') return;
         passes += 1;
-        const has = (o: CheckObservation, want: string): boolean =>
-          o.report.read === 'yes' && o.report.tests.some((t) => t.id === 'a' && t.outcome === want);
         expect(one.base.runs.every((r) => has(r, 'failed'))).toBe(true);
         expect(has(one.candidate, 'passed') && (one.pinned === undefined || has(one.pinned, 'passed'))).toBe(true);
       }),

@@ -41,6 +41,11 @@ export const write = async (dir: string, files: Readonly<Record<string, string |
   }
 };
 
+const streamFile = async (file: string): Promise<ProcessResult['stdout']> => {
+  const { size } = await stat(file);
+  return { path: file, bytesSeen: size, bytesKept: size, cut: false };
+};
+
 /** Runs processes for real: own group, killed as a group at the deadline, streams kept in files. */
 export const realProcesses = (
   folder: string,
@@ -81,13 +86,17 @@ export const realProcesses = (
       err.end();
     }
     await Promise.all([finished(out), finished(err)]);
-    const stream = async (file: string): Promise<ProcessResult['stdout']> => {
-      const { size } = await stat(file);
-      return { path: file, bytesSeen: size, bytesKept: size, cut: false };
-    };
     const endedAt = Date.now();
     const times = { startedAt, endedAt, wallMs: endedAt - startedAt, suspendedMs: 0, orphansKilled: 0 };
-    return { end, exitCode: code, signal, ...times, problem, stdout: await stream(files.stdout), stderr: await stream(files.stderr) };
+    return {
+      end,
+      exitCode: code,
+      signal,
+      ...times,
+      problem,
+      stdout: await streamFile(files.stdout),
+      stderr: await streamFile(files.stderr),
+    };
   };
   return { run: runProcess, keys, envs };
 };
@@ -128,10 +137,13 @@ export const task = (proof: TaskProof): Task => ({
   proof,
 });
 
+const list = async (dir: string): Promise<string[]> => readdir(dir).catch(() => []);
+
 /** Everything the verifier stands on, over one repository that `files` fills. */
 export const makeWorld = async (
   files: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string | undefined>> = process.env,
+  baselineRuns = 1,
 ) => {
   const folder = await tempFolder('vérify world');
   const repo = path.join(folder, 'repo');
@@ -174,7 +186,7 @@ export const makeWorld = async (
   const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
   const processes = realProcesses(folder);
   const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTap });
-  const verifier = createVerifier({ checks, evidence, readFileAt, tools: { node: process.version } });
+  const verifier = createVerifier({ checks, evidence, readFileAt, baselineRuns, tools: { node: process.version } });
 
   /** A candidate on top of base, as the workspace manager would give it. */
   const candidate = async (changes: Readonly<Record<string, string | undefined>>, more: Partial<Candidate> = {}): Promise<Candidate> => {
@@ -223,7 +235,6 @@ export const makeWorld = async (
       }),
     /** What must be empty after every check: clean rooms and temporary folders. */
     async leftovers(): Promise<readonly string[]> {
-      const list = async (dir: string): Promise<string[]> => readdir(dir).catch(() => []);
       return [...(await list(rooms)), ...(await list(path.join(stateHome, 'tmp')))];
     },
     async [Symbol.asyncDispose]() {

@@ -26,7 +26,7 @@ const sentences = (verdict: Verdict): string =>
 
 describe('a test to repair', () => {
   test('L1 L3 a repair passes, its record is evidence, and nothing is left behind', async () => {
-    await using world = await makeWorld(files);
+    await using world = await makeWorld(files, process.env, 2);
     const candidate = await world.candidate(repair, {
       notes: ['The agent switched branches.'],
       leftOut: [{ path: 'big.bin', why: 'too large' }],
@@ -103,6 +103,20 @@ describe('a test to repair', () => {
   });
 });
 
+const manifest = (script: string, more: object = {}): string => JSON.stringify({ name: 'x', scripts: { test: script }, ...more });
+
+const gate = (name: string, base: Record<string, string>, run: string, changes: Record<string, string>): void => {
+  test(`CHT-03 ${name} rewritten to be green is refused`, async () => {
+    await using world = await makeWorld({ 'src/calc.mjs': source('a - b'), 'unit/calc.mjs': testText(4), ...base });
+    const candidate = await world.candidate(changes);
+    const { record } = await world.verify({ proof: { by: 'command', command: run }, checks: [check(run)], candidate });
+    expect(record.checks[0]?.candidate.exitCode).toBe(0);
+    expect(kinds(record.verdict)).toEqual(['cheat']);
+    expect(sentences(record.verdict)).toContain('Files that define a check were changed');
+    expect(record.gateFiles.map((file) => file.path)).toEqual(Object.keys(changes));
+  });
+};
+
 describe('cheats with protect: []', () => {
   test('CHT-01 L1 an edited expectation is green as committed, red when pinned, and refused', async () => {
     await using world = await makeWorld(files);
@@ -153,20 +167,8 @@ describe('cheats with protect: []', () => {
     expect(sentences(record.verdict)).toContain('0 tests, baseline 2');
   });
 
-  const gate = (name: string, base: Record<string, string>, run: string, changes: Record<string, string>): void => {
-    test(`CHT-03 ${name} rewritten to be green is refused`, async () => {
-      await using world = await makeWorld({ 'src/calc.mjs': source('a - b'), 'unit/calc.mjs': testText(4), ...base });
-      const candidate = await world.candidate(changes);
-      const { record } = await world.verify({ proof: { by: 'command', command: run }, checks: [check(run)], candidate });
-      expect(record.checks[0]?.candidate.exitCode).toBe(0);
-      expect(kinds(record.verdict)).toEqual(['cheat']);
-      expect(sentences(record.verdict)).toContain('Files that define a check were changed');
-      expect(record.gateFiles.map((file) => file.path)).toEqual(Object.keys(changes));
-    });
-  };
   gate('a make target', { Makefile: 'test:\n\tnode unit/calc.mjs\n' }, 'make test', { Makefile: 'test:\n\ttrue\n' });
   gate('./check', { check: '#!/bin/sh\nexec node unit/calc.mjs\n' }, './check', { check: '#!/bin/sh\nexit 0\n' });
-  const manifest = (script: string, more: object = {}): string => JSON.stringify({ name: 'x', scripts: { test: script }, ...more });
   gate('a package script', { 'package.json': manifest('node unit/calc.mjs') }, 'npm test', { 'package.json': manifest('true') });
   gate(
     'a script behind a package script',
