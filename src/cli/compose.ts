@@ -6,7 +6,7 @@ import os from 'node:os';
 import { agentEnvironment, createAgent, type AgentAdapter } from '../agent/index.ts';
 import { promptFor } from '../config/index.ts';
 import { Fault } from '../core/fault.ts';
-import { epochMs, newRunId, type EpochMs } from '../core/ids.ts';
+import { epochMs, newRunId, type CommitSha, type EpochMs } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import { createDiscoverer } from '../discover/index.ts';
 import { openEngine, type Engine } from '../journal/index.ts';
@@ -30,6 +30,7 @@ import {
   readFileAt,
   resolveBase,
   treeOf,
+  type WorkspaceManager,
 } from '../workspace/index.ts';
 import type { Place } from './place.ts';
 import { entryArgv } from './entries.ts';
@@ -67,7 +68,12 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
     clock,
     verifier: createVerifier({ checks, evidence, readFileAt: readFileOf, tools: { node: process.versions.node } }),
     lander: createLander({ repository, stateHome }),
-    discoverer: createDiscoverer({ checks, readFile: readFileOf, withCheckout: checkouts(workspaces), env: checkEnvironment(env, {}) }),
+    discoverer: createDiscoverer({
+      checks,
+      readFile: readFileOf,
+      withCheckout: (commit, use) => inCleanRoom(workspaces, commit, use),
+      env: checkEnvironment(env, {}),
+    }),
     agentFor: (loop) => agentOf(loop, { home, env }),
     promptFor,
     resolveBase: (target) => resolveBase(repository, target),
@@ -120,6 +126,17 @@ const setupSpec = (
   whenOwnerDies: 'end',
   askSignal: 'SIGTERM',
 });
+
+/** A checkout of a commit for as long as it is used. */
+const inCleanRoom = async <T>(workspaces: WorkspaceManager, commit: CommitSha, use: (dir: string) => Promise<T>): Promise<T> => {
+  const name = `discover-${randomBytes(4).toString('hex')}`;
+  const { dir } = await workspaces.cleanRoom(name, commit);
+  try {
+    return await use(dir);
+  } finally {
+    await workspaces.discardCleanRoom(name);
+  }
+};
 
 /** Processes of a tick belong to no run: each gets a job folder of its own and ends with the engine. */
 const tickProcesses = ({

@@ -8,6 +8,7 @@ import { failingTests } from './failing-tests.ts';
 import { found, sourceName, type Found } from './found.ts';
 import { goalTask } from './goal.ts';
 import type { Discoverer, DiscoverParts, DiscoverRequest } from './port.ts';
+import { isOpenIn } from './still-open.ts';
 import { taskList } from './task-list.ts';
 
 /** Most tasks one tick looks at. */
@@ -104,6 +105,22 @@ export const createDiscoverer = (parts: DiscoverParts): Discoverer => {
       if (tasks.length > tasksPerTick)
         problems.push(`${tasks.length} tasks were found and the first ${tasksPerTick} are looked at. The others come when these are done.`);
       return { tasks: tasks.slice(0, tasksPerTick), setAside: all.flatMap((one) => one.setAside), problems };
+    },
+    async isStillOpen(request) {
+      const { task, loop } = request;
+      if (task.proof.by === 'checks') return true;
+      const { command } = task.proof;
+      const own = checkFor(request, command);
+      const entry = loop.discover.find((one) => one.from === 'tests' && one.command === command);
+      const check: CheckDefinition = own ?? {
+        name: command,
+        command,
+        timeoutMs: entry?.from === 'tests' ? entry.timeoutMs : loop.stop.timeMs,
+        env: {},
+        report: entry?.from === 'tests' ? entry.report : { format: undefined, file: undefined },
+      };
+      const runs = await runsOnBase(request, `still-open/${task.key}`, check, 1);
+      return runs.every((run) => isOpenIn(task, run));
     },
   };
 };

@@ -5,8 +5,10 @@ import { oneLine } from '../core/text.ts';
 import type { Task } from '../core/task.ts';
 import type { Discovery, SetAside } from './port.ts';
 
-/** Most letters of evidence, and of a body, that a task carries into a prompt. */
+/** Most letters of evidence that a task carries into a prompt. */
 export const taskTextLetters = 8_000;
+/** Most letters of a task's own text: somebody wrote it for the agent, so it is given whole where it can be. */
+export const taskBodyLetters = 350_000;
 /** A key is a name: longer ones are cut and told apart by a hash. */
 const keyLetters = 300;
 

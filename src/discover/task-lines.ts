@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { cutMiddle, oneLine, plainText } from '../core/text.ts';
 import type { Task } from '../core/task.ts';
-import { found, keyOf, taskTextLetters, type Found } from './found.ts';
+import { found, keyOf, taskBodyLetters, taskTextLetters, type Found } from './found.ts';
 
 /** One line of a `command:` source. */
 const lineSchema = z.strictObject({
@@ -30,7 +30,7 @@ const cut = (text: string | undefined): string => cutMiddle(plainText(text ?? ''
 const taskOf = (line: z.infer<typeof lineSchema>, source: string): Task => ({
   key: keyOf('item', line.key),
   title: oneLine(line.title),
-  body: cut(line.body),
+  body: cutMiddle(plainText(line.body ?? ''), taskBodyLetters),
   evidence: cut(line.evidence),
   priority: line.priority ?? 0,
   touches: line.touches ?? [],

@@ -1,6 +1,6 @@
 import { cutMiddle, oneLine, plainText } from '../core/text.ts';
 import type { Task } from '../core/task.ts';
-import { keyOf, shortHash, taskTextLetters } from './found.ts';
+import { keyOf, shortHash, taskBodyLetters } from './found.ts';
 
 const itemLine = /^( *)(?:[-*+]|\d{1,9}[.)]) +\[([ xX])\] +(\S.*)$/;
 const headingLine = /^ {0,3}(#{1,6}) +(.+?)(?: +#+)? *$/;
@@ -8,6 +8,8 @@ const fenceLine = /^ *(`{3,}|~{3,})/;
 const checkLine = /^ *check: *(\S.*)$/i;
 
 interface Item {
+  /** From 1. */
+  readonly line: number;
   readonly indent: number;
   readonly done: boolean;
   readonly text: string;
@@ -33,7 +35,7 @@ const itemsOf = (text: string): readonly Item[] => {
   let fence: string | undefined;
   let inComment = false;
 
-  for (const raw of plainText(text).split('\n')) {
+  for (const [index, raw] of plainText(text).split('\n').entries()) {
     const line = raw.replaceAll('\t', '    ');
     const addToItem = (): void => {
       if (line.trim() !== '') open = open.filter((item) => item.indent < indentOf(line));
@@ -76,6 +78,7 @@ const itemsOf = (text: string): readonly Item[] => {
     const indent = (item[1] ?? '').length;
     open = open.filter((outer) => outer.indent < indent);
     const next: Item = {
+      line: index + 1,
       indent,
       done: item[2] !== ' ',
       text: (item[3] ?? '').trim(),
@@ -99,7 +102,7 @@ const bodyOf = (item: Item): string => {
     item.parent === undefined ? '' : `Part of: ${item.parent}`,
     item.section.length === 0 ? '' : `Section: ${item.section.join(' > ')}`,
   ];
-  return cutMiddle(parts.filter((part) => part !== '').join('\n\n'), taskTextLetters);
+  return cutMiddle(parts.filter((part) => part !== '').join('\n\n'), taskBodyLetters);
 };
 
 /**
@@ -127,6 +130,7 @@ export const taskList = (input: { readonly file: string; readonly source: string
       touches: [],
       trust: 'repository',
       source: input.source,
+      list: { file: input.file, line: item.line },
       proof: item.check === undefined ? { by: 'checks' } : { by: 'command', command: item.check },
     }));
 };

@@ -8,7 +8,11 @@ import { attemptsOf, inputOf } from './run-record.ts';
 const displayLetters = 2_000;
 
 /** A run opened again keeps its task and base; the loop's limits are those of today, and stop rules look at new attempts only. */
-export const reopenedInput = (row: RunRow, loop: RunInput['loop']): RunInput => ({ ...inputOf(row), loop, firstAttempt: attemptsOf(row).length + 1 });
+export const reopenedInput = (row: RunRow, loop: RunInput['loop']): RunInput => ({
+  ...inputOf(row),
+  loop,
+  firstAttempt: attemptsOf(row).length + 1,
+});
 
 /** Opens the run the plan asks for: a new one from the base as it is now, or an ended one again. */
 export const openRun = async (

@@ -31,7 +31,9 @@ const isWhole = (bytes: Buffer): boolean =>
   (['sha1', 'sha256'] as const).some((kind) => {
     const length = kind === 'sha1' ? 20 : 32;
     const end = bytes.subarray(-length);
-    return bytes.length > length && (end.every((byte) => byte === 0) || createHash(kind).update(bytes.subarray(0, -length)).digest().equals(end));
+    return (
+      bytes.length > length && (end.every((byte) => byte === 0) || createHash(kind).update(bytes.subarray(0, -length)).digest().equals(end))
+    );
   });
 
 /**

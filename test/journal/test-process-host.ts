@@ -82,6 +82,7 @@ export const createTestProcessHost = (): TestProcessHost => {
     started,
     inspect: (jobDir) => Promise.resolve(stateOf(jobDir)),
     sweep: () => Promise.resolve(0),
+    revoke: () => Promise.resolve('claimed'),
     open: async (jobDir, spec) => {
       if (stateOf(jobDir) !== 'absent') return manage(jobDir, true);
       mkdirSync(jobDir, { recursive: true });
