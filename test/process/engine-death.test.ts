@@ -158,6 +158,25 @@ describe('one job folder, one program', () => {
   });
 });
 
+describe('Gyre under Gyre', () => {
+  test('L13 ending the outer program ends the trees of an inner engine too, also when that engine is dead', async () => {
+    const specFile = path.join(jobs.root, 'inner.json');
+    const inner = { ...jobs.spec('silent', { whenOwnerDies: 'outlive' }), marker: `${jobs.marker}-inner` };
+    await writeFile(specFile, JSON.stringify(inner));
+    const innerDir = jobs.dir('inner');
+    const run = `"${process.execPath}" "${engineScript}" "${innerDir}" "${specFile}" & echo $!; wait; sleep 600`;
+    const outer = await jobs.open('silent', { command: '/bin/sh', args: ['-c', run] });
+    const out = collect(outer);
+    const agent = await waitUntil(() => jobs.calls()[0], { withinMs: 30_000 });
+    process.kill(Number(out.text().split('\n')[0]), 'SIGKILL');
+    outer.end('cancelled');
+    await outer.result;
+    expect(isRunning(agent.pid)).toBe(false);
+    expect(isRunning(shimPid(innerDir))).toBe(false);
+    expect(await jobs.host.inspect(innerDir)).toBe('lost');
+  });
+});
+
 describe('the shim dies', () => {
   test('L13 a killed shim gives lost, its tree is ended, and what it said is kept', async () => {
     const job = await jobs.open('ignores-signals');
