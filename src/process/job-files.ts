@@ -9,7 +9,7 @@
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
-import type { ProcessEnd, ProcessIdentity, ProcessLimits, ProcessResult, ProcessSpec, StdinSource } from './port.ts';
+import type { ProcessEnd, ProcessIdentity, ProcessResult, ProcessSpec } from './port.ts';
 import { logPath } from './stream-layout.ts';
 import type { JoinedStream } from './stream-layout.ts';
 
@@ -18,8 +18,6 @@ export interface StoredSpec extends Omit<ProcessSpec, 'env'> {
   readonly launch: string;
   readonly owner: ProcessIdentity;
   readonly envNames: readonly string[];
-  readonly stdin: StdinSource;
-  readonly limits: ProcessLimits;
 }
 
 export type Claim =

@@ -13,7 +13,7 @@ import { endTree, treeOf } from './sweep.ts';
 import type { Lineage } from './sweep.ts';
 
 /** After the program ended: how long its last children may take to end by themselves. */
-const settleMs = 500;
+const settleMs = 1_000;
 const settlePauseMs = 25;
 /** After everything known was killed: how long to wait for the streams to close. */
 const drainMs = 2_000;

@@ -130,6 +130,21 @@ describe('L13 what was started ends', () => {
     expect(await readFile(result.stdout.path, 'utf8')).toBe('late\n');
   });
 
+  test('L15 a process that cannot be found holds nothing up, and the result says that it may still run', async () => {
+    // Forked twice, no marker, another session, and its parent gone before anyone looked.
+    const job = await jobs.open('silent', shell('(env -i setsid sh -c "echo \\$\\$; exec sleep 600" &) ; sleep 0.1'));
+    const out = collect(job);
+    const result = await job.result;
+    const pid = Number(out.text());
+    try {
+      expect(result).toMatchObject({ end: 'exited', exitCode: 0 });
+      expect(isRunning(pid)).toBe(true);
+      expect(result.problem).toBe('Its output was held open by a process that could not be found; that process may still run.');
+    } finally {
+      process.kill(pid, 'SIGKILL');
+    }
+  });
+
   test('L13 after the result neither program nor shim is left', async () => {
     const job = await jobs.open('liar');
     await job.result;

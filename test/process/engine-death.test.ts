@@ -31,6 +31,18 @@ const startEngine = async (
   return { engine, output: () => text };
 };
 
+/** A host whose shims wait to be let come. `letCome` settles when the shim is over. */
+const slowShim = (name: string) => {
+  const gate = path.join(jobs.root, name);
+  const wait = 'while [ ! -e "$0" ]; do sleep 0.02; done; "$@"; : > "$0.over"';
+  const host = createProcessHost({ shim: ['/bin/sh', '-c', wait, gate, ...sourceShim] });
+  const letCome = async (): Promise<void> => {
+    await writeFile(gate, '');
+    await waitUntil(() => existsSync(`${gate}.over`), { withinMs: 30_000, what: `end of the shim ${name}` });
+  };
+  return { host, letCome };
+};
+
 /** Starts an engine, waits until its agent runs, and kills the engine alone. */
 const killedEngine = async (jobDir: string, spec: ProcessSpec): Promise<number> => {
   const { engine } = await startEngine(jobDir, spec);
@@ -111,34 +123,44 @@ describe('one job folder, one program', () => {
     expect(jobs.calls().length).toBe(1);
   });
 
+  test('L5 two shims of one start run one program', async () => {
+    const twice = createProcessHost({
+      shim: ['/bin/sh', '-c', '"$@" & "$@" & wait; : > "$0"', path.join(jobs.root, 'over'), ...sourceShim],
+    });
+    const job = await twice.open(jobs.dir(), jobs.spec('chatty'));
+    expect((await job.result).end).toBe('exited');
+    await waitUntil(() => existsSync(path.join(jobs.root, 'over')), { withinMs: 30_000 });
+    expect(jobs.calls().length).toBe(1);
+  });
+
   test('L5 a start that was revoked never happens, also by a shim that comes late', async () => {
     const jobDir = jobs.dir();
-    // A shim that is slow to come: it waits for a file before it begins.
-    const gate = path.join(jobs.root, 'gate');
-    const slow = ['/bin/sh', '-c', 'while [ ! -e "$0" ]; do sleep 0.02; done; exec "$@"', gate, ...sourceShim];
-    const opening = createProcessHost({ shim: slow }).open(jobDir, jobs.spec('chatty'));
+    const late = slowShim('late');
+    const opening = late.host.open(jobDir, jobs.spec('chatty'));
     await waitUntil(() => existsSync(path.join(jobDir, 'spec.json')), { withinMs: 30_000 });
     expect(await jobs.host.inspect(jobDir)).toBe('absent');
     expect(await jobs.host.revoke(jobDir)).toBe('revoked');
-    await writeFile(gate, '');
-    const result = await (await opening).result;
-    expect(result).toMatchObject({ end: 'not-started', problem: 'The start was revoked before it happened.' });
-    expect((await (await jobs.host.open(jobDir, jobs.spec('chatty'))).result).end).toBe('not-started');
+    await late.letCome();
+    expect((await (await opening).result).end).toBe('not-started');
+    const again = await (await jobs.host.open(jobDir, jobs.spec('chatty'))).result;
+    expect(again).toMatchObject({ end: 'not-started', problem: 'The start was revoked before it happened.' });
     expect(await jobs.host.inspect(jobDir)).toBe('ended');
     expect(jobs.calls()).toEqual([]);
   });
 
-  test('L5 the slow shim of an earlier start leaves when a later start took the folder', async () => {
+  test('L5 the slow shim of an earlier start leaves the job to the shim of a later one', async () => {
     const jobDir = jobs.dir();
-    const gate = path.join(jobs.root, 'gate');
-    const slow = ['/bin/sh', '-c', 'while [ ! -e "$0" ]; do sleep 0.02; done; exec "$@"', gate, ...sourceShim];
-    const early = createProcessHost({ shim: slow }).open(jobDir, jobs.spec('chatty', { env: { WHICH: 'early' } }));
+    const early = slowShim('early');
+    const late = slowShim('late');
+    const first = early.host.open(jobDir, jobs.spec('chatty', { env: { WHICH: 'early' } }));
     await waitUntil(() => existsSync(path.join(jobDir, 'spec.json')), { withinMs: 30_000 });
-    const later = await jobs.host.open(jobDir, jobs.spec('chatty', { env: { LATER: '1' } }));
-    await writeFile(gate, '');
-    expect(later.wasAdopted).toBe(false);
-    expect((await early).wasAdopted).toBe(true);
-    await Promise.all([later.result, early.then((job) => job.result)]);
+    const second = late.host.open(jobDir, jobs.spec('chatty', { env: { LATER: '1' } }));
+    await early.letCome();
+    expect(await jobs.host.inspect(jobDir)).toBe('absent');
+    await late.letCome();
+    expect((await first).wasAdopted).toBe(true);
+    expect((await second).wasAdopted).toBe(false);
+    await Promise.all([first.then((job) => job.result), second.then((job) => job.result)]);
     expect(jobs.calls().map((call) => call.envNames.includes('LATER'))).toEqual([true]);
   });
 
@@ -155,6 +177,25 @@ describe('one job folder, one program', () => {
     expect(result.problem).toContain('exit code 9. no such module');
     const missing = createProcessHost({ shim: ['/no/such/node'] });
     expect((await (await missing.open(jobs.dir('other'), jobs.spec('liar'))).result).problem).toContain('ENOENT');
+  });
+});
+
+describe('Gyre under Gyre', () => {
+  test('L13 a sweep of the outer marker ends the trees of an inner engine too, also when that engine is dead', async () => {
+    const specFile = path.join(jobs.root, 'inner.json');
+    const inner = { ...jobs.spec('silent', { whenOwnerDies: 'outlive' }), marker: `${jobs.marker}-inner` };
+    await writeFile(specFile, JSON.stringify(inner));
+    const innerDir = jobs.dir('inner');
+    const run = `"${process.execPath}" "${engineScript}" "${innerDir}" "${specFile}" & echo $!; wait; sleep 600`;
+    const outer = await jobs.open('silent', { command: '/bin/sh', args: ['-c', run] });
+    const out = collect(outer);
+    const agent = await waitUntil(() => jobs.calls()[0], { withinMs: 30_000 });
+    process.kill(Number(out.text().split('\n')[0]), 'SIGKILL');
+    expect(await jobs.host.sweep(jobs.marker)).toBeGreaterThanOrEqual(3);
+    await outer.result;
+    expect(isRunning(agent.pid)).toBe(false);
+    expect(isRunning(shimPid(innerDir))).toBe(false);
+    expect(await jobs.host.inspect(innerDir)).toBe('lost');
   });
 });
 
