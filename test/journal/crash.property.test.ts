@@ -1,5 +1,5 @@
 // The engine against a model in memory: random handlers, a crash at any write of the journal (before or after COMMIT), restarts.
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Fault } from '../../src/core/fault.ts';
 import { runId } from '../../src/core/ids.ts';

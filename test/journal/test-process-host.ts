@@ -52,31 +52,31 @@ export interface TestProcessHost extends ProcessHost {
   readonly started: readonly string[];
 }
 
+const manage = (jobDir: string, wasAdopted: boolean): ManagedProcess => {
+  const listeners: { bytes(chunk: Uint8Array): void }[] = [];
+  const waitForEnd = async (): Promise<ProcessResult> => {
+    while (stateOf(jobDir) === 'running') await delay(15);
+    const output = path.join(jobDir, 'out');
+    if (existsSync(output)) for (const listener of listeners) listener.bytes(readFileSync(output));
+    const endedBy = textOf(path.join(jobDir, 'ended-by')) as ProcessEnd | '';
+    if (endedBy !== '') return resultOf(jobDir, endedBy);
+    return resultOf(jobDir, stateOf(jobDir) === 'lost' ? 'lost' : 'exited');
+  };
+  return {
+    jobDir,
+    wasAdopted,
+    result: waitForEnd(),
+    onStdout: (listener) => void listeners.push(listener),
+    end: (reason) => {
+      if (stateOf(jobDir) !== 'running' || existsSync(path.join(jobDir, 'ended-by'))) return;
+      writeFileSync(path.join(jobDir, 'ended-by'), reason);
+      process.kill(-Number(textOf(path.join(jobDir, 'pid'))), 'SIGKILL');
+    },
+  };
+};
+
 export const createTestProcessHost = (): TestProcessHost => {
   const started: string[] = [];
-
-  const manage = (jobDir: string, wasAdopted: boolean): ManagedProcess => {
-    const listeners: { bytes(chunk: Uint8Array): void }[] = [];
-    const waitForEnd = async (): Promise<ProcessResult> => {
-      while (stateOf(jobDir) === 'running' || (!wasAdopted && !existsSync(path.join(jobDir, 'pid')))) await delay(15);
-      const output = path.join(jobDir, 'out');
-      if (existsSync(output)) for (const listener of listeners) listener.bytes(readFileSync(output));
-      const endedBy = textOf(path.join(jobDir, 'ended-by')) as ProcessEnd | '';
-      if (endedBy !== '') return resultOf(jobDir, endedBy);
-      return resultOf(jobDir, stateOf(jobDir) === 'lost' ? 'lost' : 'exited');
-    };
-    return {
-      jobDir,
-      wasAdopted,
-      result: waitForEnd(),
-      onStdout: (listener) => void listeners.push(listener),
-      end: (reason) => {
-        if (stateOf(jobDir) !== 'running' || existsSync(path.join(jobDir, 'ended-by'))) return;
-        writeFileSync(path.join(jobDir, 'ended-by'), reason);
-        process.kill(-Number(textOf(path.join(jobDir, 'pid'))), 'SIGKILL');
-      },
-    };
-  };
 
   return {
     started,
