@@ -20,6 +20,11 @@ test('L2 a named format that is not there is broken, not absent', () => {
   expect(readTestReport({ stdout: '', stderr: '', file: '', format: 'junit' })).toMatchObject({ read: 'broken', format: 'junit' });
 });
 
+test('L2 a format nobody knows is broken, never guessed around', () => {
+  const report = readTestReport({ stdout: fixture('tap/node24.txt'), stderr: '', format: 'xunit' });
+  expect(report).toMatchObject({ read: 'broken', why: expect.stringContaining('"xunit" is no report format') as string });
+});
+
 test('RPT-71 a compiler error on stderr does not take over another report', () => {
   const stderr = 'error: could not compile `fixture` (lib) due to 1 previous error\n';
   expect(readTestReport({ stdout: 'TAP version 13\nok 1 - adds\n1..1\n', stderr })).toMatchObject({ read: 'yes', format: 'tap' });

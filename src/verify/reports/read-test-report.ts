@@ -30,6 +30,8 @@ export const readTestReport = (input: ReportInput): TestReport => {
   const text = plainText(input.file ?? input.stdout);
   const reading = { text, stderr: input.file === undefined ? plainText(input.stderr) : '', cwd: input.cwd };
   const named = input.format;
+  if (named !== undefined && !isReportFormat(named))
+    return broken('tap', `${JSON.stringify(named)} is no report format. Known are ${reportFormats.join(', ')}.`);
   const fitting = readers.filter((reader) => (named === undefined ? reader.recognises(reading) : reader.format === named));
   // The compiler's complaint on stderr makes cargo fit; beside another report it is somebody else's output.
   const usable =

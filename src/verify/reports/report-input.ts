@@ -7,7 +7,7 @@ export interface ReportInput {
   /** Content of the report file, where the owner named one. Then stdout is not searched. */
   readonly file?: string | undefined;
   /** Where the owner named the format it is not guessed, and its absence is a broken report. */
-  readonly format?: ReportFormat | undefined;
+  readonly format?: string | undefined;
   /** Absolute folder the command ran in: paths below it become relative, so that ids are the same in every checkout. */
   readonly cwd?: string | undefined;
 }
