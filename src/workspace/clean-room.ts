@@ -27,7 +27,7 @@ const putPinned = async (git: Git, pin: Pin): Promise<void> => {
 // fetches them, in one go, when it compares the commit with nothing.
 const fetchPromised = async (repository: Repository, commit: string): Promise<void> => {
   const git = createGit(repository.root);
-  const partial = await git.run(['config', '--get', 'extensions.partialclone'], { allow: [1] });
+  const partial = await git.run(['config', '--get-regexp', String.raw`^(remote\..*\.promisor|extensions\.partialclone)$`], { allow: [1] });
   if (partial.code !== 0) return;
   const empty = await git.line(['hash-object', '-t', 'tree', '--stdin']);
   await git.run(['diff-tree', '-r', '--numstat', '--no-renames', empty, commit, '--']);
