@@ -222,6 +222,20 @@ describe('baselines', () => {
     expect(world.processes.keys).toHaveLength(2);
   });
 
+  test('VRD-28 a base run that was lost takes no good one along', async () => {
+    await using world = await makeWorld({ 'a.txt': 'a' });
+    const secondIsLost: typeof world.processes.run = async (key, spec) => {
+      const result = await world.processes.run(key, spec);
+      return key.startsWith('a/2') ? { ...result, end: 'lost' } : result;
+    };
+    const ask = { ...shared, check: check('true'), commit: world.base, times: 2 };
+    const first = await world.checks.baseline({ ...ask, key: 'a', run: secondIsLost });
+    expect(first.runs.map((run) => run.end)).toEqual(['ran', 'killed']);
+    const second = await world.checks.baseline({ ...ask, key: 'b', run: world.processes.run });
+    expect(second.runs.map((run) => run.end)).toEqual(['ran', 'ran']);
+    expect(world.processes.keys).toEqual(['a/1/check', 'a/2/check', 'b/2/check']);
+  });
+
   test('L2 a base run that timed out is shown and not kept', async () => {
     await using world = await makeWorld({ 'a.txt': 'a' });
     const slow = { ...shared, check: check('sleep 60', { timeoutMs: 100 }), commit: world.base, times: 1, run: world.processes.run };
