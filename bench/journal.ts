@@ -17,6 +17,7 @@ const noProcesses: ProcessHost = {
   open: () => Promise.reject(new Error('This bench starts no process.')),
   inspect: () => Promise.resolve('absent'),
   sweep: () => Promise.resolve(0),
+  revoke: () => Promise.resolve('revoked'),
 };
 
 const measure = async ({ runs, steps }: { readonly runs: number; readonly steps: number }) => {

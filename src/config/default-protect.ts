@@ -1,57 +1,15 @@
+import { testCodeGlobs, testSupportGlobs } from '../core/test-file-globs.ts';
+
 /**
  * What an agent may not change unless the loop says so, as globs relative to the repository root: whatever decides if work is good.
  * Tests, the configuration of test runners, continuous integration, lock files, and Gyre's own files. `protect: []` protects nothing;
  * any other list replaces this one.
  */
 export const defaultProtect: readonly string[] = [
-  // Tests, by folder. Both forms, because `**/test/**` and `test/**` are not the same to every reader of globs.
-  'test/**',
-  'tests/**',
-  'spec/**',
-  '**/test/**',
-  '**/tests/**',
-  '**/spec/**',
-  '**/__tests__/**',
-  '**/__snapshots__/**',
-  '**/testdata/**',
-  // Tests, by name: JavaScript and TypeScript, Python, Go, Ruby, Rust, Java and Kotlin, C#, PHP, Elixir.
-  '**/*.test.*',
-  '**/*.spec.*',
-  '**/*.snap',
-  '**/test_*.py',
-  '**/*_test.py',
-  '**/conftest.py',
-  '**/*_test.go',
-  '**/*_test.rb',
-  '**/*_spec.rb',
-  '**/*_test.rs',
-  '**/*Test.java',
-  '**/*Tests.java',
-  '**/*IT.java',
-  '**/*Test.kt',
-  '**/*Tests.cs',
-  '**/*Test.php',
-  '**/*_test.exs',
-  // Configuration of test runners: a line in it can switch every test off.
-  '**/vitest.config.*',
-  '**/vitest.workspace.*',
-  '**/jest.config.*',
-  '**/jest.setup.*',
-  '**/playwright.config.*',
-  '**/cypress.config.*',
-  '**/karma.conf.*',
-  '**/.mocharc.*',
-  '**/ava.config.*',
-  '**/.nycrc*',
-  '**/.c8rc*',
-  '**/pytest.ini',
-  '**/tox.ini',
-  '**/noxfile.py',
-  '**/.coveragerc',
-  '**/.rspec',
-  '**/phpunit.xml*',
-  '**/codecov.y*ml',
+  ...testCodeGlobs,
+  ...testSupportGlobs,
   '**/.codecov.y*ml',
+  '**/codecov.y*ml',
   // Continuous integration and review rules.
   '.github/**',
   '.gitlab-ci.y*ml',

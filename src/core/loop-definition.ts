@@ -1,3 +1,5 @@
+import type { StopPolicy } from './stop.ts';
+
 // A loop as the engine sees it: every key resolved, no optional field whose absence would have a meaning of its own.
 
 export type AgentDefinition =
@@ -48,13 +50,7 @@ export interface LoopDefinition {
   readonly verify: readonly CheckDefinition[];
   /** Globs, relative to the repository root. */
   readonly protect: readonly string[];
-  readonly stop: {
-    readonly attempts: number;
-    readonly noProgress: number;
-    readonly sameFailure: number;
-    readonly timeMs: number;
-    readonly budgetUsd: number | undefined;
-    readonly budgetTokens: number | undefined;
+  readonly stop: StopPolicy & {
     /** For one agent session. */
     readonly sessionMs: number;
     /** Without any output of the agent. */

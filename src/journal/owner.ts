@@ -10,10 +10,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '../core/fault.ts';
 import type { EpochMs } from '../core/ids.ts';
-import type { ProcessIdentity } from '../process/index.ts';
+import { isAlive, sameIdentity, selfIdentity, type ProcessIdentity } from '../process/index.ts';
 import { beginAppending, type Queries, type Transaction } from './append.ts';
 import { canonicalJson } from './chain.ts';
-import { isAlive, ownIdentity, sameIdentity } from './process-identity.ts';
+
 import { numberAt, type Row, textAt } from './rows.ts';
 import { journalFile, schemaVersion } from './schema.ts';
 import { storageTrouble } from './storage-error.ts';
@@ -96,7 +96,7 @@ export const lockStateHome = async (stateHome: string): Promise<DatabaseSync> =>
 };
 
 const writeOwner = (transaction: Transaction, stateHome: string): number => {
-  const self = ownIdentity();
+  const self = selfIdentity();
   const owner = readOwner(transaction);
   if (owner !== undefined && !sameIdentity(owner.identity, self) && isAlive(owner.identity)) throw held(stateHome, owner);
   transaction.run(

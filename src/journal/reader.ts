@@ -4,7 +4,7 @@ import { readHead } from './append.ts';
 import { type ChainLink, factLine, verifyChain } from './chain.ts';
 import { readOwner } from './owner.ts';
 import type { Fact, JournalReader } from './port.ts';
-import { isAlive } from './process-identity.ts';
+import { isAlive } from '../process/index.ts';
 import { factOfRow, linkOfRow, type Row, runOfRow } from './rows.ts';
 import { findRun } from './run-records.ts';
 import { assertKnownSchema, assertNotCutOff, busyMs, journalFile, schemaVersion } from './schema.ts';

@@ -2,7 +2,7 @@
 import { assert } from '../core/fault.ts';
 import type { EvidenceHash } from '../core/ids.ts';
 import { addSpend, noSpend } from '../core/spend.ts';
-import { decideNext, type StopPolicy } from '../core/stop.ts';
+import { decideNext } from '../core/stop.ts';
 import type { RunExit } from '../core/exit.ts';
 import type { Task } from '../core/task.ts';
 import type { LoopHandler, RunContext } from '../journal/index.ts';
@@ -36,13 +36,11 @@ interface Spiral {
 
 const silent = (): void => undefined;
 
-const policyOf = ({ stop }: RunInput['loop']): StopPolicy => stop;
-
 const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<RunOutput> => {
   const views: AttemptView[] = [];
   // What an earlier life of this run has told already is not told again while its steps are replayed.
   const told = attemptsOf(parts.engine.reader.run(context.run.id)).length;
-  const policy = policyOf(input.loop);
+  const policy = input.loop.stop;
   const opened = await context.now(`opened/${context.run.generation}`);
   for (;;) {
     const decidedAt = await context.now(`decided/${context.run.generation}/${views.length}`);

@@ -99,3 +99,6 @@ export const signalProcess = (identity: ProcessIdentity, signal: NodeJS.Signals)
     // Gone in between, or not ours to end (it changed its user): the caller looks again and counts what is left.
   }
 };
+
+export const sameIdentity = (a: ProcessIdentity, b: ProcessIdentity): boolean =>
+  a.pid === b.pid && a.startTime === b.startTime && a.bootId === b.bootId;

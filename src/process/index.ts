@@ -2,5 +2,5 @@
 export * from './port.ts';
 export { createProcessHost, sourceShim } from './host.ts';
 export type { HostOptions } from './host.ts';
-export { identityOf, isAlive, selfIdentity } from './identity.ts';
+export { identityOf, isAlive, sameIdentity, selfIdentity } from './identity.ts';
 export { viewOutput, type OutputView } from './read-output.ts';

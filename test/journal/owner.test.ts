@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openReader } from '../../src/journal/index.ts';
-import { isAlive, ownIdentity } from '../../src/journal/process-identity.ts';
+import { isAlive, selfIdentity } from '../../src/process/index.ts';
 import { journalFile } from '../../src/journal/schema.ts';
 import { makeLab } from './lab.ts';
 
@@ -63,7 +63,7 @@ test('JRN-09 an owner whose process number now belongs to another program does n
   try {
     await (await lab.open())[Symbol.asyncDispose]();
     const db = new DatabaseSync(journalFile(lab.stateHome));
-    const { startTime, bootId } = ownIdentity();
+    const { startTime, bootId } = selfIdentity();
     const forge = db.prepare('UPDATE owner SET pid = ?, start_time = ?, boot_id = ?, released = 0');
     forge.run(sleeper.pid ?? 0, String(Number(startTime) - 5), bootId);
     writeFileSync(path.join(lab.stateHome, 'lock'), `${sleeper.pid}\n`);
@@ -86,7 +86,7 @@ test('JRN-09 an owner whose process number now belongs to another program does n
 });
 
 test('JNL-20 a process is alive only under its own start time and boot', () => {
-  const self = ownIdentity();
+  const self = selfIdentity();
   expect(isAlive(self)).toBe(true);
   expect(isAlive({ ...self, startTime: '1' })).toBe(false);
   expect(isAlive({ ...self, bootId: 'other' })).toBe(false);

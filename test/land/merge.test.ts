@@ -52,7 +52,11 @@ test('MRG-03 on a target that moved the combination is judged, and only a pass l
     },
   });
   const refused = await lander.land(asked);
-  expect(refused).toMatchObject({ landed: 'no', ref: 'refs/gyre/runs/r1/a1', why: expect.stringContaining('other.mjs calls what is gone') as string });
+  expect(refused).toMatchObject({
+    landed: 'no',
+    ref: 'refs/gyre/runs/r1/a1',
+    why: expect.stringContaining('other.mjs calls what is gone') as string,
+  });
   expect(git(seed.dir, 'rev-parse', 'main')).toBe(tip);
   const landed = await lander.land(asked);
   expect(landed.landed).toBe('merge');
@@ -69,7 +73,11 @@ test('MRG-03 a conflict is not landed and names its files', async () => {
   const commit = await candidate('r1');
   const tip = advance({ 'src/sum.mjs': wrongSum.replace('a - b', 'b - a'), 'ok.txt': 'x' });
   const landed = await lander.land(request('r1', commit, { as: 'merge', target: 'main' }));
-  expect(landed).toEqual({ landed: 'no', ref: 'refs/gyre/runs/r1/a1', why: 'The change conflicts with what reached main meanwhile, in 1 file(s): "src/sum.mjs".' });
+  expect(landed).toEqual({
+    landed: 'no',
+    ref: 'refs/gyre/runs/r1/a1',
+    why: 'The change conflicts with what reached main meanwhile, in 1 file(s): "src/sum.mjs".',
+  });
   expect(git(seed.dir, 'rev-parse', 'main')).toBe(tip);
   setting.checkpoint();
 });
@@ -114,7 +122,9 @@ test('L6 a target that is checked out, missing, unrelated or already holding the
     const landed = await lander.land(request('r1', commit, { as: 'merge', target }));
     return landed.landed === 'no' ? landed.why : landed.landed;
   };
-  expect(await whyNot('feature')).toBe(`feature is checked out in ${seed.dir}, and moving it would change what stands there. Bring it in by hand: git -C "${seed.dir}" merge refs/gyre/runs/r1/a1`);
+  expect(await whyNot('feature')).toBe(
+    `feature is checked out in ${seed.dir}, and moving it would change what stands there. Bring it in by hand: git -C "${seed.dir}" merge refs/gyre/runs/r1/a1`,
+  );
   expect(await whyNot('nowhere')).toBe('There is no local branch nowhere.');
   expect(await whyNot('unrelated')).toMatch(/does not contain the commit/);
   expect(await whyNot(undefined)).toBe('No target branch is given for a merge.');
