@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { claudePath, claudeVersion } from './claude.ts';
 
-const howTo = 'Run `npm run test:agents`, which installs them.';
+const howTo = 'Remove e2e/node_modules and run `npm run test:agents`, which installs it.';
 
 const versionOf = (program: string): string => {
   try {

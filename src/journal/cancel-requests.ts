@@ -44,7 +44,7 @@ export const requestCancel: RequestCancel = (stateHome, run, reason) => {
   }
 };
 
-export interface CancelRequest {
+interface CancelRequest {
   readonly run: string;
   readonly generation: number;
   readonly reason: string;

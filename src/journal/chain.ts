@@ -49,9 +49,7 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-export type ChainReport =
-  | { readonly ok: true; readonly facts: number }
-  | { readonly ok: false; readonly seq: number; readonly why: string };
+type ChainReport = { readonly ok: true; readonly facts: number } | { readonly ok: false; readonly seq: number; readonly why: string };
 
 /**
  * Walks a chain from its first fact.

@@ -18,7 +18,7 @@ import { numberAt, type Row, textAt } from './rows.ts';
 import { journalFile, schemaVersion } from './schema.ts';
 import { storageTrouble } from './storage-error.ts';
 
-export interface Owner {
+interface Owner {
   readonly identity: ProcessIdentity;
   readonly epoch: number;
   readonly takenAt: number;

@@ -18,7 +18,7 @@ export interface SpawnTools {
   readonly processes: ProcessHost;
 }
 
-export interface SpawnRequest {
+interface SpawnRequest {
   readonly key: string;
   readonly spec: ProcessSpec;
   readonly options: SpawnOptions;

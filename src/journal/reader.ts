@@ -11,7 +11,7 @@ import { assertKnownSchema, assertNotCutOff, busyMs, journalFile, schemaVersion 
 import { storageFault } from './storage-error.ts';
 
 /** Most facts of one answer; ask again with `afterSeq` for more. */
-export const factsMax = 10_000;
+const factsMax = 10_000;
 const pageFacts = 1_000;
 
 type FactFilter = NonNullable<Parameters<JournalReader['facts']>[0]>;

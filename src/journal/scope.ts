@@ -15,7 +15,7 @@ import { writeFailure, writeIntent, writeOutcome } from './step-records.ts';
 import type { Store } from './store.ts';
 
 /** Most keys of one run. */
-export const stepsMax = 10_000;
+const stepsMax = 10_000;
 
 export interface Scope {
   readonly run: RunRow;

@@ -427,5 +427,67 @@ export const engineConformance = (name: string, makeLab: () => Lab): void => {
       const [handle] = await second.recover([handler]);
       expect(await handle?.ended).toMatchObject({ state: 'done', output: 'awake' });
     });
+
+    test('JNL-28 a sleep is not prolonged by a clock that was set back', async () => {
+      await using lab = makeLab();
+      let now = 10_000_000;
+      const options = { clock: () => epochMs(now) };
+      const handler = loop((ctx) => ctx.sleep('nap', 200));
+      const first = await lab.open(options);
+      await first.start(handler, null, start);
+      await until('the sleep is recorded', () => kindsOf(first.reader.facts()).includes('step.intended'));
+      await first[Symbol.asyncDispose]();
+      now -= 3_600_000;
+      const second = await lab.open(options);
+      const [handle] = await second.recover([handler]);
+      expect(await handle?.ended).toMatchObject({ state: 'done' });
+    });
+
+    test('JNL-29 a process whose outcome is recorded is not started again; a watcher gets its output once more', async () => {
+      await using lab = makeLab();
+      const outputs: string[] = [];
+      let isBlocked = true;
+      const handler = loop(async (ctx) => {
+        const outcome = await ctx.spawn('agent', shellSpec('echo hi', '/'), {
+          watch: (managed) => {
+            const index = outputs.push('') - 1;
+            managed.onStdout({ bytes: (chunk) => void (outputs[index] += new TextDecoder().decode(chunk)) });
+          },
+        });
+        if (isBlocked) await aborted(ctx.signal);
+        ctx.signal.throwIfAborted();
+        return outcome;
+      });
+      const first = await lab.open();
+      await first.start(handler, null, start);
+      await until('the outcome is recorded', () => kindsOf(first.reader.facts()).includes('step.completed'));
+      await first[Symbol.asyncDispose]();
+      isBlocked = false;
+      const second = await lab.open();
+      const [handle] = await second.recover([handler]);
+      expect(await handle?.ended).toMatchObject({ state: 'done', output: { exitCode: 0, wasAdopted: false } });
+      expect(outputs).toEqual(['hi\n', 'hi\n']);
+      expect(lab.processes.started).toHaveLength(1);
+    });
+
+    test('JNL-30 a process that ended because its engine died is started again in a new folder', async () => {
+      await using lab = makeLab();
+      const flag = `${lab.stateHome}-flag`;
+      let running = 0;
+      const line = `[ -e '${flag}' ] || sleep 300`;
+      const handler = loop((ctx) => ctx.spawn('check', shellSpec(line, '/'), { watch: () => void (running += 1) }));
+      const first = await lab.open();
+      await first.start(handler, null, start);
+      await until('the process runs', () => running === 1);
+      await first[Symbol.asyncDispose]();
+      const [jobDir = ''] = lab.processes.started;
+      writeFileSync(`${jobDir}/ended-by`, 'owner-died');
+      process.kill(-Number(readFileSync(`${jobDir}/pid`, 'utf8')), 'SIGKILL');
+      writeFileSync(flag, '');
+      const second = await lab.open();
+      const [handle] = await second.recover([handler]);
+      expect(await handle?.ended).toMatchObject({ state: 'done', output: { end: 'exited', exitCode: 0, wasAdopted: false } });
+      expect(lab.processes.started.map((folder) => folder.slice(-7))).toEqual(['check.1', 'check.2']);
+    });
   });
 };

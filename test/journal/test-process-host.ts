@@ -55,6 +55,8 @@ export interface TestProcessHost extends ProcessHost {
 const manage = (jobDir: string, wasAdopted: boolean): ManagedProcess => {
   const listeners: { bytes(chunk: Uint8Array): void }[] = [];
   const waitForEnd = async (): Promise<ProcessResult> => {
+    // The taker of the process adds its listeners first.
+    await delay(0);
     while (stateOf(jobDir) === 'running') await delay(15);
     const output = path.join(jobDir, 'out');
     if (existsSync(output)) for (const listener of listeners) listener.bytes(readFileSync(output));

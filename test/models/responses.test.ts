@@ -14,6 +14,7 @@ const scenarios = {
       usage: { input: 11, cacheRead: 22, cacheWrite: 33, output: 44, reasoning: 5 },
     },
     { text: 'Both ran.' },
+    { text: 'A turn too many was counted.' },
   ],
   length: [{ text: 'cut', stop: 'length' }],
   refusal: [{ text: 'no', stop: 'refusal' }],

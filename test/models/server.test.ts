@@ -7,7 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseScenarios, readScenarios, standardScenarios, startModelServer, usualUsage } from '../testkit/model-server/index.ts';
-import { at, eventually, paths, post, requestBody, streamed, textOf, wires } from './client.ts';
+import { at, eventually, paths, post, readUntilBroken, requestBody, streamed, textOf, wires } from './client.ts';
 
 const refused = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -116,6 +116,19 @@ describe('the program', () => {
     const lines = (await readFile(log, 'utf8')).trimEnd().split('\n');
     expect(lines.map((entry) => at(JSON.parse(entry), 'played', 'scenario'))).toEqual(['own']);
     expect(lines.join('')).not.toContain('please do');
+  });
+
+  test('L13 it ends on SIGINT at once, a slow reply on its way or not', async () => {
+    const file = path.join(await temporaryFolder(), 'scenarios.json');
+    await writeFile(file, JSON.stringify({ slow: [{ text: 'x', faults: [{ fault: 'slow', chunkMs: 1_000_000 }] }] }));
+    const child = start('--port', '0', '--scenarios', file);
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const response = await post(line.replace(/^.* /, '') + paths.chat, requestBody('chat', '[[s:slow]]', { stream: true }));
+    const read = readUntilBroken(response);
+    const ended = once(child, 'exit');
+    child.kill('SIGINT');
+    expect(await ended).toEqual([0, null]);
+    expect(await read).toMatchObject({ broken: true });
   });
 
   test('MDL-81 a bad scenario file ends it with exit 2 and the place of the mistake', async () => {

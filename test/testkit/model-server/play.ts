@@ -62,7 +62,7 @@ const sendWhole = ({ exchange, neutral }: Call, reply: Reply): void => {
 export const play = async (call: Call): Promise<void> => {
   const { exchange, neutral, pick, id } = call;
   const { why, scenario, key, turn } = pick;
-  const fault = why === 'side' ? undefined : takeFault(pick, exchange.faults);
+  const fault = takeFault(pick, exchange.faults);
   exchange.record.played = { wire: neutral.wire, why, scenario, key, turn };
   exchange.record.fault = fault?.fault;
   if (fault !== undefined && (await refuse(call, fault))) return;
