@@ -39,9 +39,10 @@ test('RPT-72 the formats are named, and only they', () => {
 // Not among them: go and cargo print one part after another, and what breaks off between two parts looks like a run that stopped there.
 const samples = ['tap/node24.txt', 'tap/vitest.txt', 'node-spec/node24.txt', 'jest-json/jest-npm.txt', 'junit/vitest.xml', 'pytest/rA.txt'];
 
+const red = (text: string): number => outcomes(readText(text)).filter((line) => line.startsWith('failed')).length;
+
 test.each(samples)('L2 %s cut at any place is never read as a whole report with fewer red tests', (name) => {
   const text = fixture(name);
-  const red = (part: string): number => outcomes(readText(part)).filter((line) => line.startsWith('failed')).length;
   const all = red(text);
   expect(all).toBeGreaterThan(0);
   const isHonest = (at: number): boolean => readText(text.slice(0, at)).read !== 'yes' || red(text.slice(0, at)) === all;
