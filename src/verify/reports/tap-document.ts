@@ -70,6 +70,7 @@ export const readTapDocument = (lines: readonly string[]): TapDocument => {
   const frames: Frame[] = [{ indent: 0, points: [], plan: undefined }];
   const totals = new Map<string, number>();
   let comments: string[] = [];
+  let openBraces = 0;
   let problem: string | undefined;
   const fail = (why: string): void => {
     problem ??= why;
@@ -117,6 +118,7 @@ export const readTapDocument = (lines: readonly string[]): TapDocument => {
       continue;
     }
     if (text === '}') {
+      openBraces -= 1;
       const inside = takeDeeper(indent);
       frames
         .at(-1)
@@ -145,6 +147,8 @@ export const readTapDocument = (lines: readonly string[]): TapDocument => {
     };
     comments = [];
     frame.points.push(point);
+    if (text.endsWith(' {')) openBraces += 1;
+    if (at === lines.length - 1) fail('its last line has no end');
     const opening = lines[at + 1];
     if (opening?.trim() !== '---' || indentOf(opening) <= indent) continue;
     const ending = `${opening.slice(0, indentOf(opening))}...`;
@@ -156,6 +160,7 @@ export const readTapDocument = (lines: readonly string[]): TapDocument => {
   }
 
   if (takeDeeper(0).length > 0) fail('tests stand below an entry that never came');
+  if (openBraces !== 0) fail('a suite never closes');
   const top = frames[0];
   if (top?.plan === undefined) fail('it has no plan line, so it broke off');
   else close(top);
