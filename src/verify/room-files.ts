@@ -1,4 +1,4 @@
-import { open, mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 // Reading and writing inside a clean room. A candidate may have put a symbolic link anywhere in it; nothing here follows one outside.
@@ -50,6 +50,5 @@ export const readInRoom = async (room: string, file: string, bytesMax: number): 
   const facts = await stat(real);
   if (!facts.isFile()) return { problem: `${shown} is not a file.` };
   if (facts.size > bytesMax) return { problem: `${shown} has ${facts.size} bytes; at most ${bytesMax} are read.` };
-  await using handle = await open(real, 'r');
-  return { text: await handle.readFile('utf8') };
+  return { text: await readFile(real, 'utf8') };
 };

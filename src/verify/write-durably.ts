@@ -8,14 +8,22 @@ export const writeDurably = async (file: string, bytes: Uint8Array | string): Pr
   await mkdir(folder, { recursive: true });
   const temporary = path.join(folder, `.tmp-${randomBytes(6).toString('hex')}`);
   try {
-    await using handle = await open(temporary, 'wx');
-    await handle.writeFile(bytes);
-    await handle.sync();
+    const handle = await open(temporary, 'wx');
+    try {
+      await handle.writeFile(bytes);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
     throw error;
   }
-  await using directory = await open(folder, 'r');
-  await directory.sync();
+  const directory = await open(folder, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
 };

@@ -74,7 +74,7 @@ const stateHome = async ({ stateHome: dir }: Place): Promise<Finding> => {
 };
 
 const ownership = (place: Place): Finding => {
-  using reader = openReader(place.stateHome);
+  const reader = openReader(place.stateHome);
   const owner = reader?.owner();
   if (reader === undefined) return { what: 'journal', state: 'ok', sentence: 'none yet' };
   const facts = reader.verify();

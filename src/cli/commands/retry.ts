@@ -17,7 +17,7 @@ export const retry = async (
   options: { readonly attempts?: string; readonly agent?: string; readonly json?: boolean },
 ): Promise<void> => {
   const place = await findPlace();
-  using reader = openReader(place.stateHome);
+  const reader = openReader(place.stateHome);
   const row = findRun(reader, text);
   const input = inputOf(row);
   if (row.state === 'done' && outputOf(row).exit.exit === 'goal-met')
