@@ -40,6 +40,7 @@ const rows: readonly Row[] = [
   ['a new test that passes is welcome', byTest, red, ran('a+ b+ c+'), 'pass'],
   ['a test skipped on base and failing now is newly failing', byTest, [ran('a- b~')], ran('a+ b-'), 'fail newly-failing'],
   ['an old failure does not stop the task', byTest, [ran('a- b+ c-')], ran('a+ b+ c-'), 'pass'],
+  ['a neighbour that base ran only sometimes may be absent', byTest, [ran('a- b+'), ran('a- b+ c+')], ran('a+ b+'), 'pass'],
   ['a flaky neighbour does not stop the task', byTest, [ran('a- b+'), ran('a- b-')], ran('a+ b-'), 'pass'],
   ['exit code 1 with all tests green is red', byTest, red, ran('a+ b+', 1), 'fail check-red'],
   [
