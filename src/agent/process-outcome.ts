@@ -59,6 +59,7 @@ export const processPart = (input: {
     signal: input.process.signal,
     wallMs: input.process.wallMs,
     orphansKilled: input.process.orphansKilled,
+    endedAfterResult: input.process.end === 'after-result',
     wasAdopted: input.wasAdopted,
   },
   stdout: input.process.stdout,

@@ -54,7 +54,7 @@ const clock = (): EpochMs => epochMs(Date.now());
 
 export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<Cycle> => {
   const { repository, stateHome } = place;
-  const processes = createProcessHost({ shim: entryArgv('shim') });
+  const processes = createProcessHost({ shim: entryArgv('shim'), cacheDir: path.join(stateHome, 'cache') });
   const engine = await openEngine({ stateHome, processes, clock, chance: Math.random });
   const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
   const workspaces = createWorkspaces({ repository, stateHome, clock });

@@ -48,6 +48,8 @@ export interface ProcessFacts {
   readonly wallMs: number;
   /** Descendants that had left the process group and were ended by the sweep. */
   readonly orphansKilled: number;
+  /** True when the final result was there and the process was not: Gyre ended it after a grace. */
+  readonly endedAfterResult: boolean;
   /** True when a restarted engine took over a process that its predecessor had started. */
   readonly wasAdopted: boolean;
 }

@@ -1,4 +1,4 @@
-import { mkdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 // Reading and writing inside a clean room. A candidate may have put a symbolic link anywhere in it; nothing here follows one outside.

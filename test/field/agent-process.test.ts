@@ -1,16 +1,8 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
+import { isRunning } from '../testkit/processes.ts';
 import { fix, makeScene, waitFor } from '../testkit/scene.ts';
 import { attemptsOf, gyreBranches, lastRun } from './support.ts';
-
-const isAlive = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
 
 describe('field reports: agent process', () => {
   test('PRC-01 an agent that announced its result and never ends is ended, and its work is verified', async () => {
@@ -47,10 +39,10 @@ describe('field reports: agent process', () => {
       const { run } = await lastRun(scene);
       expect((await scene.gyre('stop', run)).code).toBe(0);
       expect(await ended).toBe(4);
-      expect(pids.filter(isAlive)).toEqual([]);
+      expect(pids.filter(isRunning)).toEqual([]);
       expect((await scene.gyre('stop', run)).code).toBe(0);
       expect((await lastRun(scene)).exit).toMatchObject({ exit: 'stopped', by: 'cancelled' });
-      expect(isAlive(stranger.pid as number)).toBe(true);
+      expect(isRunning(stranger.pid as number)).toBe(true);
     } finally {
       stranger.kill('SIGKILL');
     }
@@ -65,7 +57,7 @@ describe('field reports: agent process', () => {
     engine.kill('SIGKILL');
     await new Promise((resolve) => engine.once('exit', resolve));
     const agentPid = scene.calls()[0]?.pid ?? 0;
-    expect(isAlive(agentPid)).toBe(true);
+    expect(isRunning(agentPid)).toBe(true);
 
     const again = await scene.gyre('run');
     expect(again.all).toContain('Going on with run');

@@ -43,7 +43,9 @@ export const show = async (text: string, options: { readonly evidence?: boolean;
   for (const { record, agent, verdict, candidate, evidence, startedAt, endedAt } of attempts) {
     line();
     line(`Attempt ${record.attempt} (${duration(endedAt - startedAt)})`);
-    line(`  agent    ${agent === undefined ? 'unknown' : `${agent.agent.id} ${agent.agent.version ?? ''}`.trim()}: ${record.agentOutcome}`);
+    line(
+      `  agent    ${agent === undefined ? 'unknown' : `${agent.agent.id} ${agent.agent.version ?? ''}`.trim()}: ${record.agentOutcome}${agent?.process.endedAfterResult === true ? ', ended by Gyre after its result' : ''}`,
+    );
     if (agent !== undefined && agent.text !== '') line(`  it said  ${oneLine(agent.text, 160)}`);
     line(`  verdict  ${record.verdict}: ${record.summary}`);
     for (const note of verdict?.notes ?? []) line(`  note     ${oneLine(note, 200)}`);
