@@ -13,7 +13,9 @@ const isThere = (file: string): Promise<boolean> =>
 const sameContent = async (git: Git, commit: string, tip: string): Promise<boolean> => {
   const paths = await pathsBetween(git, `${commit}^`, commit);
   const states = async (at: string): Promise<string> =>
-    JSON.stringify((await treeEntries(git, at, paths)).filter((entry) => paths.includes(entry.path)).sort((a, b) => (a.path < b.path ? -1 : 1)));
+    JSON.stringify(
+      (await treeEntries(git, at, paths)).filter((entry) => paths.includes(entry.path)).sort((a, b) => (a.path < b.path ? -1 : 1)),
+    );
   return paths.length > 0 && (await states(commit)) === (await states(tip)) && (await states(tip)) !== (await states(`${commit}^`));
 };
 

@@ -15,12 +15,21 @@ const takenNames = async (git: Git): Promise<string[]> => {
 };
 
 /** Puts a landing commit on a new branch of its own. */
-export const landBranch = async (git: Git, request: LandRequest, made: { readonly commit: CommitSha; readonly env: Readonly<Record<string, string>> }): Promise<Landing> => {
+export const landBranch = async (
+  git: Git,
+  request: LandRequest,
+  made: { readonly commit: CommitSha; readonly env: Readonly<Record<string, string>> },
+): Promise<Landing> => {
   for (let tries = 1; ; tries += 1) {
     const branch = branchName({ loop: request.loop, title: request.taskTitle, taken: await takenNames(git) });
     const landing: Landing = { landed: 'branch', branch, commit: made.commit };
     try {
-      await recordLanding(git, { run: request.run, landing, moves: [{ ref: `refs/heads/${branch}`, to: made.commit, from: 'absent' }], env: made.env });
+      await recordLanding(git, {
+        run: request.run,
+        landing,
+        moves: [{ ref: `refs/heads/${branch}`, to: made.commit, from: 'absent' }],
+        env: made.env,
+      });
       return landing;
     } catch (fault) {
       const earlier = await readLanding(git, request.run);

@@ -15,24 +15,37 @@ type Step = { readonly why: string } | { readonly commit: CommitSha; readonly en
 const fromCommit = (made: LandingCommit): Step => (made.made ? made : { why: made.why });
 
 /** The commit to land on a target that has moved on: judged as it will stand there (MRG-03), a commit on the tip. */
-const combinedCommit = async (git: Git, request: LandRequest, place: { readonly tip: CommitSha; readonly target: string; readonly signLimitMs: number }): Promise<Step> => {
+const combinedCommit = async (
+  git: Git,
+  request: LandRequest,
+  place: { readonly tip: CommitSha; readonly target: string; readonly signLimitMs: number },
+): Promise<Step> => {
   const { tip, target, signLimitMs } = place;
   const merged = await combine(git, tip, request.candidate);
   if (!merged.combined) {
     const named = merged.conflicts.slice(0, filesNamed).map((file) => JSON.stringify(file));
-    return { why: `The change conflicts with what reached ${target} meanwhile, in ${merged.conflicts.length} file(s): ${named.join(', ')}.` };
+    return {
+      why: `The change conflicts with what reached ${target} meanwhile, in ${merged.conflicts.length} file(s): ${named.join(', ')}.`,
+    };
   }
-  if (merged.tree === (await treeOf(git, tip))) return { why: `Everything in the change is on ${target} already, so there is nothing to land.` };
+  if (merged.tree === (await treeOf(git, tip)))
+    return { why: `Everything in the change is on ${target} already, so there is nothing to land.` };
   const wanted = { tree: merged.tree, parent: tip, candidate: request.candidate, signLimitMs };
   const judged = await makeLandingCommit(git, { ...wanted, message: landingMessage(request), sign: 'never' });
   if (!judged.made) return { why: judged.why };
   const verdict = await request.verifyCombined(judged.commit, tip);
   if (!verdict.pass) return { why: `Together with what reached ${target} meanwhile the change does not pass: ${verdict.why}` };
   // The same tree on the same parent, with the evidence of the combination instead of that of the change alone.
-  return fromCommit(await makeLandingCommit(git, { ...wanted, message: landingMessage({ ...request, evidence: verdict.evidence }), sign: request.sign }));
+  return fromCommit(
+    await makeLandingCommit(git, { ...wanted, message: landingMessage({ ...request, evidence: verdict.evidence }), sign: request.sign }),
+  );
 };
 
-const nextStep = async (git: Git, request: LandRequest, place: { readonly tip: CommitSha; readonly target: string; readonly signLimitMs: number }): Promise<Step> => {
+const nextStep = async (
+  git: Git,
+  request: LandRequest,
+  place: { readonly tip: CommitSha; readonly target: string; readonly signLimitMs: number },
+): Promise<Step> => {
   const { tip, target, signLimitMs } = place;
   if (tip !== request.base && !(await isAncestor(git, request.base, tip))) {
     return { why: `${target} (at ${tip}) does not contain the commit ${request.base} that the run started from.` };
@@ -61,7 +74,9 @@ export const landMerge = async (
     const tip = commitSha(found);
     const holder = (await listWorktrees(git)).find((tree) => tree.branch === ref);
     if (holder !== undefined) {
-      return { why: `${target} is checked out in ${holder.dir}, and moving it would change what stands there. Bring it in by hand: git -C ${JSON.stringify(holder.dir)} merge ${options.ref}` };
+      return {
+        why: `${target} is checked out in ${holder.dir}, and moving it would change what stands there. Bring it in by hand: git -C ${JSON.stringify(holder.dir)} merge ${options.ref}`,
+      };
     }
     const step = await nextStep(git, request, { tip, target, signLimitMs: options.signLimitMs });
     if ('why' in step) return step;

@@ -18,7 +18,11 @@ import type { Landed, Lander, LandRequest } from './port.ts';
 const defaultSignLimitMs = 20_000;
 
 /** @param options.signLimitMs longest wait for a signature, which may be waiting for a passphrase nobody can type */
-export const createLander = (options: { readonly repository: Repository; readonly stateHome: string; readonly signLimitMs?: number }): Lander => {
+export const createLander = (options: {
+  readonly repository: Repository;
+  readonly stateHome: string;
+  readonly signLimitMs?: number;
+}): Lander => {
   const git = createGit(options.repository.root);
   const signLimitMs = options.signLimitMs ?? defaultSignLimitMs;
 
@@ -44,7 +48,8 @@ export const createLander = (options: { readonly repository: Repository; readonl
     const earlier = await readLanding(git, request.run);
     if (earlier !== undefined) return earlier;
     const ref = await keptRef(git, request.run, request.candidate);
-    if (await sameTree(git, request.base, request.candidate)) return { landed: 'no', why: 'The change is empty: the candidate has the same files as its base.', ref };
+    if (await sameTree(git, request.base, request.candidate))
+      return { landed: 'no', why: 'The change is empty: the candidate has the same files as its base.', ref };
     const result = await deliver(request, ref);
     return 'landed' in result ? result : { landed: 'no', why: result.why, ref };
   };

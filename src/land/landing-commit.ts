@@ -2,7 +2,9 @@ import { Fault } from '../core/fault.ts';
 import { commitSha, type CommitSha } from '../core/ids.ts';
 import { identityOf, type Git } from '../workspace/index.ts';
 
-export type LandingCommit = { readonly made: true; readonly commit: CommitSha; readonly env: Readonly<Record<string, string>> } | { readonly made: false; readonly why: string };
+export type LandingCommit =
+  | { readonly made: true; readonly commit: CommitSha; readonly env: Readonly<Record<string, string>> }
+  | { readonly made: false; readonly why: string };
 
 /** Whether the user wants commits signed. */
 const signs = async (git: Git): Promise<boolean> => {
@@ -33,7 +35,10 @@ export const makeLandingCommit = async (
     return { made: true, commit: commitSha(commit), env };
   } catch (fault) {
     if (!sign || !(fault instanceof Fault)) throw fault;
-    const how = fault.code === 'GIT_TIMED_OUT' ? `did not end within ${wanted.signLimitMs / 1000} s` : `failed: ${String(fault.data['stderr']).trim().split('\n')[0] ?? ''}`;
+    const how =
+      fault.code === 'GIT_TIMED_OUT'
+        ? `did not end within ${wanted.signLimitMs / 1000} s`
+        : `failed: ${String(fault.data['stderr']).trim().split('\n')[0] ?? ''}`;
     return { made: false, why: `The commit was not made because signing it ${how}. Unlock the key, or set \`sign: never\` for this loop.` };
   }
 };

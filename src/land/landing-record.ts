@@ -10,7 +10,12 @@ export type Landing = Exclude<Landed, { readonly landed: 'no' }>;
 /** Moves the refs of a landing (none for report and patch) and records it. @throws Fault `GIT_FAILED` when a ref moved meanwhile */
 export const recordLanding = async (
   git: Git,
-  record: { readonly run: string; readonly landing: Landing; readonly moves: readonly RefUpdate[]; readonly env: Readonly<Record<string, string>> },
+  record: {
+    readonly run: string;
+    readonly landing: Landing;
+    readonly moves: readonly RefUpdate[];
+    readonly env: Readonly<Record<string, string>>;
+  },
 ): Promise<void> => {
   const facts = await writeFacts(git, record.landing);
   await updateRefs(
@@ -32,7 +37,13 @@ export const readLanding = async (git: Git, run: string): Promise<Landing | unde
 
 /** The ref under which work stays that is not landed; made if none names it yet. */
 export const keptRef = async (git: Git, run: string, candidate: CommitSha): Promise<string> => {
-  const names = await git.line(['for-each-ref', `--points-at=${candidate}`, '--format=%(refname)', '--', runRef(run, 'a').replace(/\/a$/, '')]);
+  const names = await git.line([
+    'for-each-ref',
+    `--points-at=${candidate}`,
+    '--format=%(refname)',
+    '--',
+    runRef(run, 'a').replace(/\/a$/, ''),
+  ]);
   const ref = names.split('\n').find((name) => /\/a\d+$/.test(name));
   if (ref !== undefined) return ref;
   await updateRefs(git, [{ ref: runRef(run, 'kept'), to: candidate, from: 'any' }]);

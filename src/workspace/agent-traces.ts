@@ -61,7 +61,10 @@ const shortName = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//
 const contains = async (git: Git, commit: string, inside: string): Promise<boolean> =>
   (await git.run(['merge-base', '--is-ancestor', commit, inside], { allow: [1, 128] })).code === 0;
 
-const noteOnRef = async (git: Git, change: { readonly ref: string; readonly was: string | undefined; readonly is: string; readonly head: string }): Promise<string> => {
+const noteOnRef = async (
+  git: Git,
+  change: { readonly ref: string; readonly was: string | undefined; readonly is: string; readonly head: string },
+): Promise<string> => {
   const { ref, was, is, head } = change;
   const name = shortName(ref);
   const what = was === undefined ? `The agent made ${name} at ${is}` : `The agent moved ${name} from ${was} to ${is}`;
@@ -69,7 +72,11 @@ const noteOnRef = async (git: Git, change: { readonly ref: string; readonly was:
 };
 
 /** @param before refs of the user when the workspace was opened; undefined when that is not known */
-export const tracesOf = async (worktree: LinkedWorktree, base: string, before: ReadonlyMap<string, string> | undefined): Promise<Traces> => {
+export const tracesOf = async (
+  worktree: LinkedWorktree,
+  base: string,
+  before: ReadonlyMap<string, string> | undefined,
+): Promise<Traces> => {
   const { git, admin } = worktree;
   const found = await git.run(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], { allow: [1, 128] });
   const head = found.code === 0 ? found.bytes.toString('utf8').trim() : base;
@@ -95,7 +102,10 @@ export const tracesOf = async (worktree: LinkedWorktree, base: string, before: R
   for (const commit of moves) {
     if ((await git.run(['cat-file', '-e', `${commit}^{commit}`], { allow: [1, 128] })).code === 0) there.push(commit);
   }
-  const outside = there.length === 0 ? [] : await git.line(['rev-list', '--no-walk', ...there, '--not', head, base, '--branches', '--tags', '--remotes', '--']);
+  const outside =
+    there.length === 0
+      ? []
+      : await git.line(['rev-list', '--no-walk', ...there, '--not', head, base, '--branches', '--tags', '--remotes', '--']);
   const loose = typeof outside === 'string' ? outside.split('\n').filter((name) => name !== '') : [];
   const left = loose.length < 2 ? loose : (await git.line(['merge-base', '--independent', ...loose])).split('\n').slice(0, tipsKept);
   for (const tip of left) notes.push(`Commit ${tip} was made in the workspace and left behind; it is not part of the candidate.`);

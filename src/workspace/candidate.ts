@@ -15,7 +15,10 @@ import { linkedWorktree } from './worktree-link.ts';
 type Facts = Pick<Candidate, 'leftOut' | 'unfinished' | 'agentCommits' | 'notes'>;
 
 /** The candidate of an attempt as it was committed, if it was. */
-export const readCandidate = async (git: Git, attempt: { readonly run: string; readonly number: number; readonly base: CommitSha }): Promise<Candidate | undefined> => {
+export const readCandidate = async (
+  git: Git,
+  attempt: { readonly run: string; readonly number: number; readonly base: CommitSha },
+): Promise<Candidate | undefined> => {
   const { run, number, base } = attempt;
   const commit = await readRef(git, runRef(run, `a${number}`));
   if (commit === undefined) return undefined;
@@ -24,7 +27,10 @@ export const readCandidate = async (git: Git, attempt: { readonly run: string; r
 };
 
 /** The commit of the last attempt of a run that has one, and where the agent's own HEAD stood then. */
-export const lastCandidate = async (git: Git, run: string): Promise<{ readonly commit: string; readonly head: string | undefined } | undefined> => {
+export const lastCandidate = async (
+  git: Git,
+  run: string,
+): Promise<{ readonly commit: string; readonly head: string | undefined } | undefined> => {
   const refs = await listRefs(git, runRef(run, '').replace(/\/$/, ''));
   const numbers = [...refs.keys()].flatMap((ref) => /\/a(\d+)$/.exec(ref)?.[1] ?? []).map(Number);
   if (numbers.length === 0) return undefined;

@@ -6,7 +6,8 @@ import { createGit, type Git } from './git.ts';
 // `git clone --shared` makes, without its refs and its remote, and also for a shallow source, which that command refuses to share.
 
 /** Settings that decide which bytes a checkout writes. Everything else of the user's configuration stays with the user. */
-const carried = /^(?:core\.(?:autocrlf|eol|safecrlf|symlinks|filemode|ignorecase|longpaths|protectntfs|precomposeunicode|attributesfile)|filter\..+|lfs\..+)$/i;
+const carried =
+  /^(?:core\.(?:autocrlf|eol|safecrlf|symlinks|filemode|ignorecase|longpaths|protectntfs|precomposeunicode|attributesfile)|filter\..+|lfs\..+)$/i;
 
 const copyIfThere = async (from: string, to: string): Promise<void> => {
   try {
@@ -22,7 +23,11 @@ const copyIfThere = async (from: string, to: string): Promise<void> => {
  * @param place.dir work tree of the copy; made if missing
  * @param place.gitDir where the copy's git folder goes; `<dir>/.git` when undefined
  */
-export const makeDetachedCopy = async (place: { readonly sourceDir: string; readonly dir: string; readonly gitDir: string | undefined }): Promise<Git> => {
+export const makeDetachedCopy = async (place: {
+  readonly sourceDir: string;
+  readonly dir: string;
+  readonly gitDir: string | undefined;
+}): Promise<Git> => {
   const { sourceDir, dir } = place;
   const source = createGit(sourceDir, { gitDir: sourceDir });
   const gitDir = place.gitDir ?? path.join(dir, '.git');
@@ -30,7 +35,9 @@ export const makeDetachedCopy = async (place: { readonly sourceDir: string; read
   await mkdir(path.dirname(gitDir), { recursive: true });
   const format = await source.line(['rev-parse', '--show-object-format']);
   const apart = place.gitDir === undefined ? [] : [`--separate-git-dir=${gitDir}`];
-  await createGit(path.dirname(dir)).run(['init', '-q', '--template=', `--object-format=${format}`, ...apart, '--', dir], { settings: ['init.defaultBranch=gyre'] });
+  await createGit(path.dirname(dir)).run(['init', '-q', '--template=', `--object-format=${format}`, ...apart, '--', dir], {
+    settings: ['init.defaultBranch=gyre'],
+  });
   const git = createGit(dir, { gitDir, workTree: dir });
   await mkdir(path.join(gitDir, 'objects', 'info'), { recursive: true });
   await mkdir(path.join(gitDir, 'info'), { recursive: true });

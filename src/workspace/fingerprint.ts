@@ -73,7 +73,9 @@ export const differences = (before: CheckoutFingerprint, after: CheckoutFingerpr
   const files = [...new Set([...was.keys(), ...is.keys()])].filter((file) => was.get(file) !== is.get(file)).sort();
   if (files.length > 0) {
     const named = files.slice(0, pathsNamed).map((file) => JSON.stringify(file));
-    found.push(`${files.length} file${files.length === 1 ? '' : 's'} of the checkout changed: ${named.join(', ')}${files.length > pathsNamed ? ', ...' : ''}.`);
+    found.push(
+      `${files.length} file${files.length === 1 ? '' : 's'} of the checkout changed: ${named.join(', ')}${files.length > pathsNamed ? ', ...' : ''}.`,
+    );
   }
   return found;
 };

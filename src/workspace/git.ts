@@ -88,7 +88,14 @@ export const createGit = (dir: string, explicit?: { readonly gitDir: string; rea
         continue;
       }
       const command = `git ${args.slice(0, 6).join(' ')}`;
-      const data = { command: ['git', ...args], dir, exitCode: result.code, end: result.end, limitMs, stderr: result.stderr.slice(0, 4_000) };
+      const data = {
+        command: ['git', ...args],
+        dir,
+        exitCode: result.code,
+        end: result.end,
+        limitMs,
+        stderr: result.stderr.slice(0, 4_000),
+      };
       if (locked) {
         throw new Fault('GIT_LOCKED', `Another process has held a git lock for ${lockWaitMs / 1000} s: ${firstLine(result.stderr)}`, {
           hint: 'Wait for the other git process to end; if none is running, remove the lock file named above.',

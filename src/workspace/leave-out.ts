@@ -41,7 +41,11 @@ export const leaveOut = (file: NewFile): Reason | undefined => {
   }
   if (file.kind === 'file' && file.sizeBytes > largestNewFileBytes) {
     const megabytes = (file.sizeBytes / 1024 / 1024).toFixed(1);
-    return { path: file.path, why: `${megabytes} MB is more than the ${largestNewFileBytes / 1024 / 1024} MB a new file may have`, work: true };
+    return {
+      path: file.path,
+      why: `${megabytes} MB is more than the ${largestNewFileBytes / 1024 / 1024} MB a new file may have`,
+      work: true,
+    };
   }
   return undefined;
 };

@@ -34,7 +34,11 @@ const halfMade = async (repository: Repository, dir: string): Promise<boolean> =
   return lock.trim() === 'initializing';
 };
 
-const openWorktree = async (context: { readonly git: Git; readonly repository: Repository; readonly places: Places; readonly nowMs: number }, run: string, base: CommitSha): Promise<string> => {
+const openWorktree = async (
+  context: { readonly git: Git; readonly repository: Repository; readonly places: Places; readonly nowMs: number },
+  run: string,
+  base: CommitSha,
+): Promise<string> => {
   const { git, repository, places } = context;
   const dir = places.worktree(run);
   const opening = await readOpening(places.record(run));
@@ -80,7 +84,10 @@ export const createWorkspaces = (options: {
     const worktree = await linkedWorktree(repository, dir);
     const base = await baseOf(run, at);
     if (base === undefined) {
-      throw new Fault('WORKSPACE_UNKNOWN', `Nothing is known of the start of workspace ${dir}.`, { hint: 'Look at the folder and remove it by hand.', data: { dir } });
+      throw new Fault('WORKSPACE_UNKNOWN', `Nothing is known of the start of workspace ${dir}.`, {
+        hint: 'Look at the folder and remove it by hand.',
+        data: { dir },
+      });
     }
     const shot = await snapshot({ worktree, base, indexFile: at.index(run), modulesDir: at.modules(run), keepLarge: false });
     const traces = await tracesOf(worktree, base, undefined);
@@ -155,7 +162,9 @@ export const createWorkspaces = (options: {
     list: async (liveRuns) => {
       const at = await places();
       const infos: WorkspaceInfo[] = [];
-      for (const entry of (await readdir(at.worktrees, { withFileTypes: true })).filter((one) => one.isDirectory()).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      for (const entry of (await readdir(at.worktrees, { withFileTypes: true }))
+        .filter((one) => one.isDirectory())
+        .sort((a, b) => (a.name < b.name ? -1 : 1))) {
         infos.push(await describe(entry.name, at, liveRuns.includes(entry.name)));
       }
       return [...infos, ...(await lostIn(at))];
@@ -170,10 +179,14 @@ export const createWorkspaces = (options: {
       const { worktree, base, shot, traces, view, holds } = await look(run, at, []);
       const inside = shot.leftOut.find((reason) => reason.why.includes('repository of its own'));
       if (inside !== undefined) {
-        throw new Fault('WORKSPACE_HOLDS_REPOSITORY', `Workspace ${worktree.dir} holds a git repository of its own at ${inside.path}, which cannot be saved with it.`, {
-          hint: 'Move that folder away, then free the workspace again.',
-          data: { run, path: inside.path },
-        });
+        throw new Fault(
+          'WORKSPACE_HOLDS_REPOSITORY',
+          `Workspace ${worktree.dir} holds a git repository of its own at ${inside.path}, which cannot be saved with it.`,
+          {
+            hint: 'Move that folder away, then free the workspace again.',
+            data: { run, path: inside.path },
+          },
+        );
       }
       for (const state of shot.submodules.filter(holdsWork)) await saveSubmodule(worktree.dir, state, run);
       if (holds.length === 0) {
@@ -184,7 +197,9 @@ export const createWorkspaces = (options: {
       const env = await identityOf(git, clock() / 1000);
       const parents = [traces.head, ...traces.left].flatMap((tip) => ['-p', tip]);
       const plain = whole.tree === view.headTree && traces.left.length === 0;
-      const saved = plain ? traces.head : await git.line(['commit-tree', '--no-gpg-sign', ...parents, '-m', `Saved from run ${run}`, whole.tree], { env });
+      const saved = plain
+        ? traces.head
+        : await git.line(['commit-tree', '--no-gpg-sign', ...parents, '-m', `Saved from run ${run}`, whole.tree], { env });
       await updateRefs(git, [{ ref: savedRef(run), to: saved, from: 'any' }], env);
       await remove(run, at);
       return { savedAs: savedRef(run) };

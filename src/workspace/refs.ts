@@ -56,7 +56,8 @@ export const listRefs = async (git: Git, ...prefixes: readonly string[]): Promis
 };
 
 /** Puts a value into the object store as JSON and gives its name. */
-export const writeFacts = (git: Git, facts: unknown): Promise<string> => git.line(['hash-object', '-w', '--stdin'], { input: JSON.stringify(facts) });
+export const writeFacts = (git: Git, facts: unknown): Promise<string> =>
+  git.line(['hash-object', '-w', '--stdin'], { input: JSON.stringify(facts) });
 
 export const readFacts = async (git: Git, ref: string): Promise<unknown> => {
   const blob = await readRef(git, ref);

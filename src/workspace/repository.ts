@@ -31,7 +31,9 @@ const repositoriesBelow = async (dir: string): Promise<string[]> => {
 const notARepository = async (dir: string): Promise<Rejection> => {
   const below = await repositoriesBelow(dir);
   if (below.length === 0) {
-    return new Rejection(`${dir} is not in a git repository.`, { hint: 'Change into a repository, or make one with `git init` and a first commit.' });
+    return new Rejection(`${dir} is not in a git repository.`, {
+      hint: 'Change into a repository, or make one with `git init` and a first commit.',
+    });
   }
   const named = below.slice(0, foldersNamed).join(', ') + (below.length > foldersNamed ? ', ...' : '');
   return new Rejection(`${dir} is not a git repository itself, but holds ${below.length}: ${named}.`, {
@@ -59,7 +61,10 @@ export const findRepository = async (cwd: string): Promise<Repository> => {
     throw new Rejection(`${dir} is inside a git folder, not in a work tree.`, { hint: 'Start Gyre in the folder your files are in.' });
   }
   const root = await realpath(await git.line(bare ? ['rev-parse', '--absolute-git-dir'] : ['rev-parse', '--show-toplevel']));
-  if ((await git.line(['for-each-ref', '--count=1'])) === '' && (await git.run(['rev-parse', '--verify', '-q', 'HEAD'], { allow: [1] })).code === 1) {
+  if (
+    (await git.line(['for-each-ref', '--count=1'])) === '' &&
+    (await git.run(['rev-parse', '--verify', '-q', 'HEAD'], { allow: [1] })).code === 1
+  ) {
     throw new Rejection(`The repository ${root} has no commit yet, so there is nothing to start from.`, {
       hint: 'Make a first commit, for example: git commit --allow-empty -m "Start".',
     });

@@ -31,7 +31,9 @@ const isWhole = (bytes: Buffer): boolean =>
   (['sha1', 'sha256'] as const).some((kind) => {
     const length = kind === 'sha1' ? 20 : 32;
     const end = bytes.subarray(-length);
-    return bytes.length > length && (end.every((byte) => byte === 0) || createHash(kind).update(bytes.subarray(0, -length)).digest().equals(end));
+    return (
+      bytes.length > length && (end.every((byte) => byte === 0) || createHash(kind).update(bytes.subarray(0, -length)).digest().equals(end))
+    );
   });
 
 /**
@@ -118,7 +120,9 @@ const takeTracked = async (worktree: LinkedWorktree, env: Readonly<Record<string
 
 /** A file whose bytes are those that a checkout of base writes is unchanged, whatever line ending rules would make of it now. */
 const undoConversions = async (git: Git, dir: string, base: string, env: Readonly<Record<string, string>>): Promise<void> => {
-  const raw = await git.fields(['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', '--diff-filter=M', base, '--'], { env });
+  const raw = await git.fields(['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', '--diff-filter=M', base, '--'], {
+    env,
+  });
   const restored: string[] = [];
   for (let at = 0; at + 1 < raw.length && at / 2 < cleanComparedFiles; at += 2) {
     const [before = '', after = '', object = ''] = (raw[at] ?? '').slice(1).split(' ');
@@ -177,10 +181,18 @@ export const snapshot = async (request: {
     await copyIndex(worktree, indexFile, env);
     await seeEveryFile(worktree, env);
     await takeTracked(worktree, env);
-    const untracked = await sortNewFiles(worktree, base, await git.fields(['ls-files', '-o', '--exclude-standard', '-z'], { env }), request.keepLarge);
+    const untracked = await sortNewFiles(
+      worktree,
+      base,
+      await git.fields(['ls-files', '-o', '--exclude-standard', '-z'], { env }),
+      request.keepLarge,
+    );
     if (untracked.keep.length > 0) await git.run(['update-index', '--add', '-z', '--stdin'], { env, input: lines(untracked.keep) });
     // The agent may have committed or staged what is never to be committed.
-    const added = await git.fields(['diff-index', '--cached', '-z', '--name-only', '--no-renames', '--ignore-submodules=all', '--diff-filter=A', base, '--'], { env });
+    const added = await git.fields(
+      ['diff-index', '--cached', '-z', '--name-only', '--no-renames', '--ignore-submodules=all', '--diff-filter=A', base, '--'],
+      { env },
+    );
     const staged = await sortNewFiles(worktree, base, added, request.keepLarge);
     if (staged.drop.length > 0) await git.run(['update-index', '--force-remove', '-z', '--stdin'], { env, input: lines(staged.drop) });
     await undoConversions(git, dir, base, env);
@@ -192,4 +204,3 @@ export const snapshot = async (request: {
     await rm(indexFile, { force: true });
   }
 };
-

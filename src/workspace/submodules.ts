@@ -41,7 +41,9 @@ const isFolder = async (file: string): Promise<boolean> => (await stat(file).cat
 const safeName = (name: string): boolean => name !== '' && !path.isAbsolute(name) && !name.split(/[/\\]/).includes('..');
 
 const namesByPath = async (git: Git): Promise<Map<string, string>> => {
-  const { code, bytes } = await git.run(['config', '-z', '--blob', ':.gitmodules', '--get-regexp', String.raw`^submodule\..*\.path$`], { allow: [1, 128] });
+  const { code, bytes } = await git.run(['config', '-z', '--blob', ':.gitmodules', '--get-regexp', String.raw`^submodule\..*\.path$`], {
+    allow: [1, 128],
+  });
   const names = new Map<string, string>();
   if (code !== 0) return names;
   for (const setting of bytes.toString('utf8').split('\0')) {
@@ -68,7 +70,11 @@ const sourceOf = async (origin: Origin, name: string, place: string): Promise<st
 const hasCommit = async (gitDir: string, commit: string): Promise<boolean> =>
   (await createGit(gitDir, { gitDir }).run(['cat-file', '-e', `${commit}^{commit}`], { allow: [1, 128] })).code === 0;
 
-const fetchMissing = async (git: Git, origin: Origin, wanted: { readonly name: string; readonly path: string; readonly commit: string }): Promise<void> => {
+const fetchMissing = async (
+  git: Git,
+  origin: Origin,
+  wanted: { readonly name: string; readonly path: string; readonly commit: string },
+): Promise<void> => {
   const from = origin.gitDirs[0] ?? '';
   // The address is the one the user accepted into the configuration, never the one in a `.gitmodules` that an agent may have written.
   const url = await createGit(from, { gitDir: from }).run(['config', '--get', `submodule.${wanted.name}.url`], { allow: [1] });
@@ -80,14 +86,22 @@ const fetchMissing = async (git: Git, origin: Origin, wanted: { readonly name: s
       limitMs: 120_000,
     });
   } catch (cause) {
-    throw new Fault('SUBMODULE_UNAVAILABLE', `Commit ${wanted.commit} of submodule ${wanted.path} is not in this repository and could not be fetched.`, {
-      hint: 'Run `git submodule update --init` in your checkout once.',
-      cause,
-    });
+    throw new Fault(
+      'SUBMODULE_UNAVAILABLE',
+      `Commit ${wanted.commit} of submodule ${wanted.path} is not in this repository and could not be fetched.`,
+      {
+        hint: 'Run `git submodule update --init` in your checkout once.',
+        cause,
+      },
+    );
   }
 };
 
-const fill = async (git: Git, origin: Origin, place: { readonly modulesDir: string | undefined; readonly prefix: string; readonly depth: number }): Promise<void> => {
+const fill = async (
+  git: Git,
+  origin: Origin,
+  place: { readonly modulesDir: string | undefined; readonly prefix: string; readonly depth: number },
+): Promise<void> => {
   const links = await gitlinks(git);
   if (links.size === 0 || place.depth > deepest) return;
   const names = await namesByPath(git);
@@ -136,7 +150,9 @@ export const submoduleStates = async (dir: string, modulesDir: string): Promise<
     const head = await createGit(filled.gitDir, { gitDir: filled.gitDir }).line(['rev-parse', '--verify', '-q', 'HEAD'], { allow: [1] });
     // A link instead of the folder would lead git out of the workspace.
     const there = (await lstat(path.join(dir, filled.path)).catch(() => undefined))?.isDirectory() === true;
-    const changes = there ? await moduleGit(dir, filled).fields(['status', '--porcelain', '-z', '--untracked-files=all', '--ignore-submodules=all']) : [];
+    const changes = there
+      ? await moduleGit(dir, filled).fields(['status', '--porcelain', '-z', '--untracked-files=all', '--ignore-submodules=all'])
+      : [];
     states.push({ ...filled, head, dirty: changes.length > 0, known: head !== '' && (await hasCommit(filled.source, head)) });
   }
   return states.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -157,7 +173,16 @@ export const saveSubmodule = async (dir: string, state: SubmoduleState, run: str
   await git.run(['update-ref', 'refs/gyre/saving', commit], { env });
   await rm(indexFile, { force: true });
   await createGit(state.source, { gitDir: state.source }).run(
-    ['fetch', '-q', '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules', '--', state.gitDir, `+refs/gyre/saving:${savedRef(run)}`],
+    [
+      'fetch',
+      '-q',
+      '--no-tags',
+      '--no-write-fetch-head',
+      '--no-recurse-submodules',
+      '--',
+      state.gitDir,
+      `+refs/gyre/saving:${savedRef(run)}`,
+    ],
     { settings: ['protocol.file.allow=always'] },
   );
 };

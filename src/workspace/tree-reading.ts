@@ -42,4 +42,5 @@ export const readFileAt = async (repository: Repository, commit: CommitSha, file
   return entry === undefined ? undefined : (await git.run(['cat-file', 'blob', entry.object])).bytes;
 };
 
-export const treeOf = (git: Git, commit: string): Promise<string> => git.line(['rev-parse', '--verify', '-q', '--end-of-options', `${commit}^{tree}`]);
+export const treeOf = (git: Git, commit: string): Promise<string> =>
+  git.line(['rev-parse', '--verify', '-q', '--end-of-options', `${commit}^{tree}`]);

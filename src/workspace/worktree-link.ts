@@ -79,6 +79,7 @@ export const listWorktrees = async (git: Git): Promise<ListedWorktree[]> => {
 export const forgetMissing = async (git: Git, worktreesDir: string): Promise<void> => {
   for (const { dir, locked } of await listWorktrees(git)) {
     const ours = path.dirname(dir) === worktreesDir;
-    if (ours && !locked && (await lstat(dir).catch(() => undefined)) === undefined) await git.run(['worktree', 'remove', '--force', '--', dir], { allow: [128] });
+    if (ours && !locked && (await lstat(dir).catch(() => undefined)) === undefined)
+      await git.run(['worktree', 'remove', '--force', '--', dir], { allow: [128] });
   }
 };

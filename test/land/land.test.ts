@@ -18,8 +18,12 @@ test('GIT-13 a branch is base plus exactly one commit with the candidate tree, a
   expect(git(seed.dir, 'rev-parse', landed.branch)).toBe(landed.commit);
   expect(git(seed.dir, 'rev-list', '--parents', '-1', landed.commit)).toBe(`${landed.commit} ${base}`);
   expect(git(seed.dir, 'rev-parse', `${landed.commit}^{tree}`)).toBe(git(seed.dir, 'rev-parse', `${commit}^{tree}`));
-  expect(git(seed.dir, 'show', '-s', '--format=%an <%ae>|%s', landed.commit)).toBe('Test Author <author@example.invalid>|gyre(fix-tests): The sum adds');
-  expect(git(seed.dir, 'show', '-s', '--format=%(trailers:only,unfold)', landed.commit).trim()).toBe(`Gyre-Run: r1\nGyre-Loop: fix-tests\nGyre-Evidence: ${evidence}`);
+  expect(git(seed.dir, 'show', '-s', '--format=%an <%ae>|%s', landed.commit)).toBe(
+    'Test Author <author@example.invalid>|gyre(fix-tests): The sum adds',
+  );
+  expect(git(seed.dir, 'show', '-s', '--format=%(trailers:only,unfold)', landed.commit).trim()).toBe(
+    `Gyre-Run: r1\nGyre-Loop: fix-tests\nGyre-Evidence: ${evidence}`,
+  );
 });
 
 test('L5 a landing is found again and not made a second time, whatever became of its branch', async () => {
@@ -48,7 +52,7 @@ test('GIT-05 a name that is checked out elsewhere is left alone and another one 
   expect(landed).toMatchObject({ landed: 'branch', branch: 'gyre/fix-tests/the-sum-adds-2' });
   expect(git(other, 'status', '--porcelain')).toBe(' M README.md');
   // A branch that is checked out and has no commit yet is no ref, and still taken.
-  git(other, 'switch', '-q', '--orphan', 'gyre/fix-tests/the-sum-adds-3');
+  git(other, 'checkout', '-q', '--orphan', 'gyre/fix-tests/the-sum-adds-3');
   expect(await lander.land(request('r2', await candidate('r2')))).toMatchObject({ branch: 'gyre/fix-tests/the-sum-adds-4' });
   setting.checkpoint();
 });
@@ -71,7 +75,11 @@ test('EXT-01 an empty change is never landed, in no form', async () => {
   const commit = await candidate('r1', {});
   for (const as of ['report', 'patch', 'branch', 'merge'] as const) {
     const landed = await lander.land(request('r1', commit, { as, target: 'main' }));
-    expect(landed).toEqual({ landed: 'no', why: 'The change is empty: the candidate has the same files as its base.', ref: 'refs/gyre/runs/r1/a1' });
+    expect(landed).toEqual({
+      landed: 'no',
+      why: 'The change is empty: the candidate has the same files as its base.',
+      ref: 'refs/gyre/runs/r1/a1',
+    });
   }
   expect(git(setting.seed.dir, 'branch', '--format=%(refname:short)')).toBe('main');
 });
@@ -80,7 +88,14 @@ test('LND-02 a patch is accepted by git am and git apply, with binary files, odd
   const bytes = Uint8Array.from({ length: 3_000 }, (_, at) => (at * 7) % 256);
   const files = { 'src/sum.mjs': rightSum, 'blob.bin': bytes, 'docs/naïve "q" -> b.txt': 'odd\nFrom here\n-- \ncut?\n' };
   const seed = makeRepository();
-  for (const [key, value] of [['diff.noprefix', 'true'], ['format.attach', 'x'], ['format.signature', 'me'], ['diff.submodule', 'log'], ['format.coverLetter', 'true'], ['format.outputDirectory', '/nonsense']]) {
+  for (const [key, value] of [
+    ['diff.noprefix', 'true'],
+    ['format.attach', 'x'],
+    ['format.signature', 'me'],
+    ['diff.submodule', 'log'],
+    ['format.coverLetter', 'true'],
+    ['format.outputDirectory', '/nonsense'],
+  ]) {
     git(seed.dir, 'config', key ?? '', value ?? '');
   }
   const { setting, lander, candidate, request } = await setUpLanding(seed);
@@ -142,7 +157,10 @@ test('GIT-09 a signature that does not come ends within its limit: not landed, n
   expect(runIn(seed.dir, 'find', '.git', '-name', '*.lock').output).toBe('');
   expect(git(seed.dir, 'branch', '--format=%(refname:short)')).toBe('main');
   writeFileSync(program, '#!/bin/sh\necho no key >&2\nexit 2\n');
-  expect(await lander.land(request('r1', commit))).toMatchObject({ landed: 'no', why: expect.stringContaining('signing it failed') as string });
+  expect(await lander.land(request('r1', commit))).toMatchObject({
+    landed: 'no',
+    why: expect.stringContaining('signing it failed') as string,
+  });
   const unsigned = await lander.land(request('r1', commit, { sign: 'never' }));
   expect(unsigned.landed).toBe('branch');
   setting.checkpoint();
@@ -151,7 +169,10 @@ test('GIT-09 a signature that does not come ends within its limit: not landed, n
 test('GIT-09 a signature that comes is in the commit', async () => {
   const seed = makeRepository();
   const program = path.join(seed.home, 'gpg');
-  writeFileSync(program, '#!/bin/sh\ncat > /dev/null\necho "[GNUPG:] SIG_CREATED D" >&2\nprintf -- "-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n"\n');
+  writeFileSync(
+    program,
+    '#!/bin/sh\ncat > /dev/null\necho "[GNUPG:] SIG_CREATED D" >&2\nprintf -- "-----BEGIN PGP SIGNATURE-----\\n\\nx\\n-----END PGP SIGNATURE-----\\n"\n',
+  );
   chmodSync(program, 0o755);
   git(seed.dir, 'config', 'commit.gpgsign', 'true');
   git(seed.dir, 'config', 'gpg.program', program);

@@ -12,6 +12,8 @@ const onOtherBranch = () => {
   const clone = path.join(seed.home, 'colleague');
   git(seed.home, 'clone', '-q', '-b', 'main', seed.dir, clone);
   const advance = (files: Readonly<Record<string, string>>): string => {
+    git(clone, 'fetch', '-q', 'origin');
+    git(clone, 'reset', '-q', '--hard', 'origin/main');
     write(clone, files);
     const commit = commitAll(clone, 'By a colleague');
     git(clone, 'push', '-q', 'origin', 'main');
@@ -52,7 +54,11 @@ test('MRG-03 on a target that moved the combination is judged, and only a pass l
     },
   });
   const refused = await lander.land(asked);
-  expect(refused).toMatchObject({ landed: 'no', ref: 'refs/gyre/runs/r1/a1', why: expect.stringContaining('other.mjs calls what is gone') as string });
+  expect(refused).toMatchObject({
+    landed: 'no',
+    ref: 'refs/gyre/runs/r1/a1',
+    why: expect.stringContaining('other.mjs calls what is gone') as string,
+  });
   expect(git(seed.dir, 'rev-parse', 'main')).toBe(tip);
   const landed = await lander.land(asked);
   expect(landed.landed).toBe('merge');
@@ -69,7 +75,11 @@ test('MRG-03 a conflict is not landed and names its files', async () => {
   const commit = await candidate('r1');
   const tip = advance({ 'src/sum.mjs': wrongSum.replace('a - b', 'b - a'), 'ok.txt': 'x' });
   const landed = await lander.land(request('r1', commit, { as: 'merge', target: 'main' }));
-  expect(landed).toEqual({ landed: 'no', ref: 'refs/gyre/runs/r1/a1', why: 'The change conflicts with what reached main meanwhile, in 1 file(s): "src/sum.mjs".' });
+  expect(landed).toEqual({
+    landed: 'no',
+    ref: 'refs/gyre/runs/r1/a1',
+    why: 'The change conflicts with what reached main meanwhile, in 1 file(s): "src/sum.mjs".',
+  });
   expect(git(seed.dir, 'rev-parse', 'main')).toBe(tip);
   setting.checkpoint();
 });
@@ -87,7 +97,7 @@ test('L4 a target that moves while the combination is judged is judged again, th
     target: 'main',
     verifyCombined: async () => {
       judged += 1;
-      if (moves > 0) advance({ [`move-${judged}.txt`]: 'x' });
+      if (moves > 0) advance({ [`move-${moves}.txt`]: 'x' });
       moves -= 1;
       return passes;
     },
@@ -114,7 +124,9 @@ test('L6 a target that is checked out, missing, unrelated or already holding the
     const landed = await lander.land(request('r1', commit, { as: 'merge', target }));
     return landed.landed === 'no' ? landed.why : landed.landed;
   };
-  expect(await whyNot('feature')).toBe(`feature is checked out in ${seed.dir}, and moving it would change what stands there. Bring it in by hand: git -C "${seed.dir}" merge refs/gyre/runs/r1/a1`);
+  expect(await whyNot('feature')).toBe(
+    `feature is checked out in ${seed.dir}, and moving it would change what stands there. Bring it in by hand: git -C "${seed.dir}" merge refs/gyre/runs/r1/a1`,
+  );
   expect(await whyNot('nowhere')).toBe('There is no local branch nowhere.');
   expect(await whyNot('unrelated')).toMatch(/does not contain the commit/);
   expect(await whyNot(undefined)).toBe('No target branch is given for a merge.');

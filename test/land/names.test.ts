@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { array, assert, constantFrom, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { branchName } from '../../src/land/branch-name.ts';
 import { landingMessage } from '../../src/land/landing-message.ts';
@@ -10,7 +10,14 @@ test('GIT-13 seven awkward titles give seven valid, short, different names', () 
   const titles = ['x'.repeat(300), '🎉🚀', '-rf --force', 'a..b', 'x.lock', 'Same Title', 'same title'];
   const taken: string[] = [];
   for (const title of titles) taken.push(nameOf(title, taken));
-  expect(taken.slice(1)).toEqual(['gyre/fix/task', 'gyre/fix/rf-force', 'gyre/fix/a-b', 'gyre/fix/x-lock', 'gyre/fix/same-title', 'gyre/fix/same-title-2']);
+  expect(taken.slice(1)).toEqual([
+    'gyre/fix/task',
+    'gyre/fix/rf-force',
+    'gyre/fix/a-b',
+    'gyre/fix/x-lock',
+    'gyre/fix/same-title',
+    'gyre/fix/same-title-2',
+  ]);
   expect(new Set(taken.map((name) => name.toLowerCase())).size).toBe(7);
 });
 
@@ -23,20 +30,25 @@ test('GIT-05 a name is never one that is taken in another case, nor a folder of 
 });
 
 test('GIT-13 whatever the title, the name is valid, at most 100 bytes and free', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'binary' }), fc.string({ unit: 'binary' }), fc.array(fc.constantFrom('gyre', 'gyre/fix', 'gyre/task', 'gyre/task/task', 'GYRE/a/b')), (loop, title, taken) => {
-      const first = nameOf(title, taken, loop);
-      const second = nameOf(title, [...taken, first], loop);
-      for (const name of [first, second]) {
-        expect(name).toMatch(/^gyre[/-][a-z0-9][a-z0-9/-]*$/);
-        expect(name).not.toMatch(/\/\/|\/$|\/-|\.\.|@\{/);
-        expect(Buffer.byteLength(name)).toBeLessThanOrEqual(100);
-        for (const other of taken.map((one) => one.toLowerCase())) {
-          expect(name === other || name.startsWith(`${other}/`) || other.startsWith(`${name}/`)).toBe(false);
+  assert(
+    property(
+      string({ unit: 'binary' }),
+      string({ unit: 'binary' }),
+      array(constantFrom('gyre', 'gyre/fix', 'gyre/task', 'gyre/task/task', 'GYRE/a/b')),
+      (loop, title, taken) => {
+        const first = nameOf(title, taken, loop);
+        const second = nameOf(title, [...taken, first], loop);
+        for (const name of [first, second]) {
+          expect(name).toMatch(/^gyre[/-][a-z0-9][a-z0-9/-]*$/);
+          expect(name).not.toMatch(/\/\/|\/$|\/-|\.\.|@\{/);
+          expect(Buffer.byteLength(name)).toBeLessThanOrEqual(100);
+          for (const other of taken.map((one) => one.toLowerCase())) {
+            expect(name === other || name.startsWith(`${other}/`) || other.startsWith(`${name}/`)).toBe(false);
+          }
         }
-      }
-      expect(second).not.toBe(first);
-    }),
+        expect(second).not.toBe(first);
+      },
+    ),
   );
 });
 

@@ -7,8 +7,12 @@ import { setUp, type Setting } from './setting.ts';
 
 const { setIdentity } = useIsolatedHome();
 
-const fileOf = (setting: Setting, commit: string, name: string): string => execFileSync('git', ['cat-file', 'blob', `${commit}:${name}`], { cwd: setting.seed.dir }).toString();
-const filesOf = (setting: Setting, commit: string): string[] => git(setting.seed.dir, 'ls-tree', '-r', '-z', '--name-only', commit).split('\0').filter((name) => name !== '');
+const fileOf = (setting: Setting, commit: string, name: string): string =>
+  execFileSync('git', ['cat-file', 'blob', `${commit}:${name}`], { cwd: setting.seed.dir }).toString();
+const filesOf = (setting: Setting, commit: string): string[] =>
+  git(setting.seed.dir, 'ls-tree', '-r', '-z', '--name-only', commit)
+    .split('\0')
+    .filter((name) => name !== '');
 
 test('WTR-01 work that the agent did not commit is the candidate: one commit on base, on no branch', async () => {
   await using setting = await setUp(makeRepository());
@@ -24,7 +28,9 @@ test('WTR-01 work that the agent did not commit is the candidate: one commit on 
   expect(git(seed.dir, 'rev-list', '--parents', '-1', candidate.commit)).toBe(`${candidate.commit} ${base}`);
   expect(git(seed.dir, 'rev-parse', 'refs/gyre/runs/r1/a1')).toBe(candidate.commit);
   expect(git(seed.dir, 'branch', '-a', '--format=%(refname)')).toBe('refs/heads/main');
-  expect(git(seed.dir, 'show', '-s', '--format=%an <%ae> %s', candidate.commit)).toBe('Test Author <author@example.invalid> Attempt 1 of r1');
+  expect(git(seed.dir, 'show', '-s', '--format=%an <%ae> %s', candidate.commit)).toBe(
+    'Test Author <author@example.invalid> Attempt 1 of r1',
+  );
 });
 
 test('L5 the same attempt gives the same candidate, also after more work; the next attempt has its own', async () => {
@@ -174,7 +180,11 @@ test('MRG-07 a rebase, merge, cherry-pick or revert left half done is detected a
   const kept = git(seed.dir, 'for-each-ref', '--format=%(refname)', `--contains=${two}`, 'refs/gyre/runs/r1');
   expect(kept).not.toBe('');
   git(dir, 'rebase', '--abort');
-  for (const [number, operation] of [['merge', one], ['cherry-pick', one], ['revert', one]].entries()) {
+  for (const [number, operation] of [
+    ['merge', one],
+    ['cherry-pick', one],
+    ['revert', one],
+  ].entries()) {
     tryGit(dir, operation[0] ?? '', operation[1] ?? '');
     expect((await workspaces.commit('r1', number + 3, base, 'm')).unfinished).toBe(operation[0]);
     git(dir, operation[0] ?? '', '--abort');
@@ -189,7 +199,16 @@ test('GIT-11 names with accents, arrows, quotes, line breaks and leading dashes 
   const { dir } = await workspaces.open('r1', base);
   mkdirSync(path.join(dir, 'docs'));
   renameSync(path.join(dir, 'a.txt'), path.join(dir, 'docs', 'a -> b.txt'));
-  const names = ['docs/naïve file.md', 'docs/with "quote".md', 'docs/with\nline break.md', '-rf', '[x]*?.md', ':(top)x', 'back\\slash', ' blank '];
+  const names = [
+    'docs/naïve file.md',
+    'docs/with "quote".md',
+    'docs/with\nline break.md',
+    '-rf',
+    '[x]*?.md',
+    ':(top)x',
+    'back\\slash',
+    ' blank ',
+  ];
   for (const name of names) write(dir, { [name]: name });
   const { changed, commit } = await workspaces.commit('r1', 1, base, 'm');
   expect([...changed].sort()).toEqual(['a.txt', 'docs/a -> b.txt', ...names].sort());
@@ -197,12 +216,23 @@ test('GIT-11 names with accents, arrows, quotes, line breaks and leading dashes 
 });
 
 test('WSP-14 packages, secrets, huge files, links to outside and nested repositories are left out and listed, also when the agent committed them', async () => {
-  await using setting = await setUp(makeRepository({ files: { '.env.local': 'TRACKED=1\n', 'vendor/node_modules/p/index.js': 'tracked\n' } }));
+  await using setting = await setUp(
+    makeRepository({ files: { '.env.local': 'TRACKED=1\n', 'vendor/node_modules/p/index.js': 'tracked\n' } }),
+  );
   const { workspaces, base } = setting;
   const { dir } = await workspaces.open('r1', base);
   write(dir, {
-    'node_modules/a/index.js': '1', 'node_modules/b/index.js': '2', 'pkg/node_modules/c/index.js': '3', '.env': 'S=1', 'sub/.env.production': 'S=2',
-    '.env.example': 'S=', 'big.bin': '', 'limit.bin': '', '.env.local': 'TRACKED=2\n', 'vendor/node_modules/p/index.js': 'changed\n', 'vendor/node_modules/q.js': 'new\n',
+    'node_modules/a/index.js': '1',
+    'node_modules/b/index.js': '2',
+    'pkg/node_modules/c/index.js': '3',
+    '.env': 'S=1',
+    'sub/.env.production': 'S=2',
+    '.env.example': 'S=',
+    'big.bin': '',
+    'limit.bin': '',
+    '.env.local': 'TRACKED=2\n',
+    'vendor/node_modules/p/index.js': 'changed\n',
+    'vendor/node_modules/q.js': 'new\n',
   });
   truncateSync(path.join(dir, 'big.bin'), 10 * 1024 * 1024 + 1);
   truncateSync(path.join(dir, 'limit.bin'), 10 * 1024 * 1024);

@@ -37,7 +37,9 @@ test('L1 a clean room holds exactly one commit, with no remote, no ref and no wa
 });
 
 test('L1 pinned files stand as on base: changed back, restored with their mode, removed where base has none', async () => {
-  await using setting = await setUp(makeRepository({ files: { 'test/a.js': 'a', 'test/b.js': 'b', 'test/c ü "q".js': 'c', tool: 'tool', 'x/y': 'y' } }));
+  await using setting = await setUp(
+    makeRepository({ files: { 'test/a.js': 'a', 'test/b.js': 'b', 'test/c ü "q".js': 'c', tool: 'tool', 'x/y': 'y' } }),
+  );
   const { seed, workspaces, base } = setting;
   const { dir } = await workspaces.open('r1', base);
   write(dir, { 'test/a.js': 'cheat', 'test/new.js': 'new', 'src/sum.mjs': rightSum });

@@ -40,7 +40,14 @@ const isAlive = (pid: number): boolean => {
 
 test('VER-09 variables of git that are left over in the environment reach no call', async () => {
   const seed: TestRepository = makeRepository();
-  restore = set({ GIT_DIR: '/nonsense', GIT_INDEX_FILE: '/nonsense/index', GIT_WORK_TREE: '/nonsense', GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'alias.env', GIT_CONFIG_VALUE_0: '!env' });
+  restore = set({
+    GIT_DIR: '/nonsense',
+    GIT_INDEX_FILE: '/nonsense/index',
+    GIT_WORK_TREE: '/nonsense',
+    GIT_CONFIG_COUNT: '1',
+    GIT_CONFIG_KEY_0: 'alias.env',
+    GIT_CONFIG_VALUE_0: '!env',
+  });
   const repository = await findRepository(seed.dir);
   expect(repository.root).toBe(seed.dir);
   expect(await resolveBase(repository, undefined)).toBe(seed.base);

@@ -1,4 +1,15 @@
-import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { Defect, Fault } from '../../src/core/fault.ts';
@@ -13,7 +24,10 @@ const codeOf = async (promise: Promise<unknown>): Promise<string> =>
     (error: unknown) => (error instanceof Fault ? error.code : String(error)),
   );
 
-const worktreesOf = (dir: string): number => git(dir, 'worktree', 'list', '--porcelain').split('\n').filter((line) => line.startsWith('worktree ')).length;
+const worktreesOf = (dir: string): number =>
+  git(dir, 'worktree', 'list', '--porcelain')
+    .split('\n')
+    .filter((line) => line.startsWith('worktree ')).length;
 
 test('WTR-05 removal does not follow a link to the dependencies of the main checkout', async () => {
   await using setting = await setUp(makeRepository({ files: { '.gitignore': 'node_modules/\n' } }));
@@ -107,7 +121,11 @@ test('WTR-09 release and list keep what is dirty or has an unlanded commit, and 
   const landed = await workspaces.commit('landed', 1, base, 'm');
   const listed = await workspaces.list(['clean']);
   expect(listed.map((info) => [info.run, ...info.holds])).toEqual([
-    ['clean', 'live-run'], ['committed', 'unlanded-commits'], ['dirty', 'uncommitted-changes'], ['ignored'], ['landed', 'uncommitted-changes'],
+    ['clean', 'live-run'],
+    ['committed', 'unlanded-commits'],
+    ['dirty', 'uncommitted-changes'],
+    ['ignored'],
+    ['landed', 'uncommitted-changes'],
   ]);
   expect(listed.every((info) => info.bytes > 0 && info.createdAt > 1e12 && info.base === base)).toBe(true);
   expect(await workspaces.release('clean', [])).toEqual([]);
@@ -156,7 +174,14 @@ test('WTR-09 a freed workspace leaves one ref that holds its files, its commits 
   truncateSync(path.join(dir, 'big.bin'), 11 * 1024 * 1024);
   const { savedAs } = await workspaces.free('r1');
   expect(savedAs).toBe('refs/gyre/saved/r1');
-  expect(git(seed.dir, 'ls-tree', '-r', '--name-only', 'refs/gyre/saved/r1').split('\n')).toEqual(['README.md', 'big.bin', 'check', 'loose.txt', 'own.txt', 'src/sum.mjs']);
+  expect(git(seed.dir, 'ls-tree', '-r', '--name-only', 'refs/gyre/saved/r1').split('\n')).toEqual([
+    'README.md',
+    'big.bin',
+    'check',
+    'loose.txt',
+    'own.txt',
+    'src/sum.mjs',
+  ]);
   for (const commit of [left, own]) expect(git(seed.dir, 'merge-base', '--is-ancestor', commit, 'refs/gyre/saved/r1')).toBe('');
   expect(existsSync(dir)).toBe(false);
   expect(worktreesOf(seed.dir)).toBe(1);
@@ -205,5 +230,6 @@ test('L5 a worktree that was being made when the engine died is made anew', asyn
 
 test('GIT-13 a run name that is no plain name never becomes a folder or a ref', async () => {
   await using setting = await setUp(makeRepository());
-  for (const name of ['', '-rf', '../x', 'a/b', 'a..b', 'x.lock', 'ü']) await expect(setting.workspaces.open(name, setting.base)).rejects.toBeInstanceOf(Defect);
+  for (const name of ['', '-rf', '../x', 'a/b', 'a..b', 'x.lock', 'ü'])
+    await expect(setting.workspaces.open(name, setting.base)).rejects.toBeInstanceOf(Defect);
 });

@@ -4,7 +4,17 @@ import { expect, test } from 'vitest';
 import { Rejection } from '../../src/core/fault.ts';
 import { changedPaths, findRepository, readFileAt, resolveBase, stateHomeOf } from '../../src/workspace/index.ts';
 import { commitSha } from '../../src/core/ids.ts';
-import { commitAll, git, makeRepository, remove, rightSum, temporaryFolder, useIsolatedHome, write, wrongSum } from '../testkit/repositories.ts';
+import {
+  commitAll,
+  git,
+  makeRepository,
+  remove,
+  rightSum,
+  temporaryFolder,
+  useIsolatedHome,
+  write,
+  wrongSum,
+} from '../testkit/repositories.ts';
 
 useIsolatedHome();
 
@@ -55,7 +65,9 @@ test('WSP-01 a linked worktree and a bare repository share the git folder, and s
   expect(second.commonDir).toBe(path.join(seed.dir, '.git'));
   const bare = await findRepository(seed.remote);
   expect(bare).toEqual({ root: seed.remote, commonDir: seed.remote, bare: true, prefix: '' });
-  const homes = [seed.dir, second.root, seed.remote].map(async (dir) => stateHomeOf({ commonDir: (await findRepository(dir)).commonDir, stateRoot: '/s' }));
+  const homes = [seed.dir, second.root, seed.remote].map(async (dir) =>
+    stateHomeOf({ commonDir: (await findRepository(dir)).commonDir, stateRoot: '/s' }),
+  );
   const [main, linked, remote] = await Promise.all(homes);
   expect(main).toMatch(/^\/s\/projekt-u-[0-9a-f]{12}$/);
   expect(linked).toBe(main);

@@ -3,7 +3,18 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { commitSha } from '../../src/core/ids.ts';
 import { resolveBase } from '../../src/workspace/index.ts';
-import { commitAll, git, makeDirty, makeRepository, rightSum, runIn, snapshotCheckout, useIsolatedHome, write, type TestRepository } from '../testkit/repositories.ts';
+import {
+  commitAll,
+  git,
+  makeDirty,
+  makeRepository,
+  rightSum,
+  runIn,
+  snapshotCheckout,
+  useIsolatedHome,
+  write,
+  type TestRepository,
+} from '../testkit/repositories.ts';
 import { setUp, type Setting } from './setting.ts';
 
 const { home } = useIsolatedHome();
@@ -98,9 +109,21 @@ test('WSP-36 a sparse checkout: the candidate deletes nothing outside of the con
 test('WSP-37 per-worktree configuration and a configuration full of surprises', async () => {
   const seed = makeRepository();
   for (const [key, value] of [
-    ['extensions.worktreeConfig', 'true'], ['core.splitIndex', 'true'], ['core.untrackedCache', 'true'], ['core.quotePath', 'true'], ['core.abbrev', '4'],
-    ['diff.noprefix', 'true'], ['diff.renames', 'copies'], ['status.relativePaths', 'false'], ['status.showUntrackedFiles', 'no'], ['color.ui', 'always'],
-    ['core.fsmonitor', '/bin/false'], ['log.showSignature', 'true'], ['submodule.recurse', 'true'], ['core.logAllRefUpdates', 'always'], ['checkout.guess', 'false'],
+    ['extensions.worktreeConfig', 'true'],
+    ['core.splitIndex', 'true'],
+    ['core.untrackedCache', 'true'],
+    ['core.quotePath', 'true'],
+    ['core.abbrev', '4'],
+    ['diff.noprefix', 'true'],
+    ['diff.renames', 'copies'],
+    ['status.relativePaths', 'false'],
+    ['status.showUntrackedFiles', 'no'],
+    ['color.ui', 'always'],
+    ['core.fsmonitor', '/bin/false'],
+    ['log.showSignature', 'true'],
+    ['submodule.recurse', 'true'],
+    ['core.logAllRefUpdates', 'always'],
+    ['checkout.guess', 'false'],
   ] as const) {
     git(seed.dir, 'config', key, value);
   }
@@ -135,7 +158,10 @@ test('WSP-39 LFS is required and git-lfs is not installed: pointers stay pointer
   const seed = makeRepository({ files: { 'model.bin': pointer, '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n' } });
   const config = path.join(home(), '.gitconfig');
   const before = readFileSync(config, 'utf8');
-  writeFileSync(config, `${before}[filter "lfs"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n\tprocess = git-lfs filter-process\n\trequired = true\n`);
+  writeFileSync(
+    config,
+    `${before}[filter "lfs"]\n\tclean = git-lfs clean -- %f\n\tsmudge = git-lfs smudge -- %f\n\tprocess = git-lfs filter-process\n\trequired = true\n`,
+  );
   const setting = await setUp(seed);
   const { dir } = await setting.workspaces.open('r0', setting.base);
   expect(readFileSync(path.join(dir, 'model.bin'), 'utf8')).toBe(pointer);

@@ -2,7 +2,16 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import { commitSha } from '../../src/core/ids.ts';
-import { addSubmodule, commitAll, git, makeRepository, rightSum, snapshotCheckout, useIsolatedHome, write } from '../testkit/repositories.ts';
+import {
+  addSubmodule,
+  commitAll,
+  git,
+  makeRepository,
+  rightSum,
+  snapshotCheckout,
+  useIsolatedHome,
+  write,
+} from '../testkit/repositories.ts';
 import { setUp } from './setting.ts';
 
 useIsolatedHome();
