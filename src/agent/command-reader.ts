@@ -1,4 +1,4 @@
-import type { AgentOutcome, AgentRunResult } from '../core/agent-result.ts';
+import { isAgentErrorClass, type AgentOutcome, type AgentRunResult } from '../core/agent-result.ts';
 import { oneLine } from '../core/text.ts';
 import type { ProcessResult } from '../process/index.ts';
 import type { JsonObject } from './json-fields.ts';
@@ -24,7 +24,13 @@ export const commandOutcome = (input: {
   const said = input.stderrLine === '' ? '' : ` It said on stderr: ${input.stderrLine}`;
   if (final?.['is_error'] === true) {
     const message = oneLine(textAt(final, 'result') ?? '', 500);
-    return failedOutcome({ class: 'unknown', message: message === '' ? `The agent's final event says that it failed.${said}` : message });
+    const named = textAt(final, 'error');
+    if (named === 'context-overflow' || textAt(final, 'terminal_reason') === 'prompt_too_long')
+      return { outcome: 'limit', limit: 'context' };
+    return failedOutcome({
+      class: isAgentErrorClass(named) ? named : 'unknown',
+      message: message === '' ? `The agent's final event says that it failed.${said}` : message,
+    });
   }
   // Gyre ended it because its final event stood: the exit code is then the signal's.
   if (process.end === 'after-result' || process.exitCode === 0) return { outcome: 'completed' };

@@ -1,20 +1,26 @@
 import type { ModelUsage, Spend } from './spend.ts';
 
+const errorClasses = [
+  'auth',
+  'billing',
+  'rate-limit',
+  'overloaded',
+  'server',
+  'network',
+  'context-overflow',
+  'output-limit',
+  'refusal',
+  'permission',
+  'config',
+  'agent-bug',
+  'unknown',
+] as const;
+
 /** Why an agent could not work, in classes that decide what happens next. */
-export type AgentErrorClass =
-  | 'auth'
-  | 'billing'
-  | 'rate-limit'
-  | 'overloaded'
-  | 'server'
-  | 'network'
-  | 'context-overflow'
-  | 'output-limit'
-  | 'refusal'
-  | 'permission'
-  | 'config'
-  | 'agent-bug'
-  | 'unknown';
+export type AgentErrorClass = (typeof errorClasses)[number];
+
+export const isAgentErrorClass = (text: string | undefined): text is AgentErrorClass =>
+  (errorClasses as readonly (string | undefined)[]).includes(text);
 
 /** How the session ended, by the adapter's reading of several signals. `completed` means "the agent stopped", never "the task is done". */
 export type AgentOutcome =

@@ -6,6 +6,8 @@ import type { FailureReason, Verdict, VerdictRecord } from './verdict.ts';
 
 /** Letters of one normalised failure text that go into a fingerprint. The head alone: where a long text is cut moves with its timings. */
 const fingerprintLetters = 2_000;
+/** Letters of failure text shown to people beside a summary. */
+const failureLetters = 300;
 /** Longest summary, in letters. */
 const summaryLetters = 400;
 
@@ -37,6 +39,7 @@ export const attemptRecordOf = (input: {
     verdict: record.verdict.verdict,
     kinds: [...new Set(reasons.map((reason) => reason.kind))].toSorted(),
     failing: [...new Set(reasons.flatMap((reason) => reason.failing))].toSorted(),
+    failure: oneLine(reasons.map((reason) => normaliseFailure(reason.evidence)).find((text) => text !== '') ?? '', failureLetters),
     fingerprint: [...texts, ...why].map((text) => normaliseFailure(text).slice(0, fingerprintLetters)).join('\n---\n'),
     summary: summaryOf(record.verdict),
     spend,

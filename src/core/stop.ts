@@ -16,6 +16,8 @@ export interface AttemptRecord {
   readonly failing: readonly string[];
   /** Normalised failure texts. */
   readonly fingerprint: string;
+  /** Beginning of the normalised failure text, for people. */
+  readonly failure: string;
   /** One sentence a person understands. */
   readonly summary: string;
   readonly spend: Spend;
@@ -97,7 +99,7 @@ export const decideNext = (records: readonly AttemptRecord[], policy: StopPolicy
         `The work moves in a circle: attempt ${last.attempt} gave the same files and the same failure as an earlier one. ${last.summary}`,
       );
     const same = tailAlike(recent, (a, b) => a.fingerprint === b.fingerprint && a.failing.join('\n') === b.failing.join('\n'));
-    if (same >= policy.sameFailure) return park(`Same failure ${same} times: ${last.summary}`);
+    if (same >= policy.sameFailure) return park(`Same failure ${same} times: ${last.summary} ${last.failure}`.trim());
   }
 
   const spent = knownSpend(records.map((record) => record.spend));

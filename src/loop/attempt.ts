@@ -180,6 +180,7 @@ const lostAttempt = async (
     kinds: [],
     failing: [],
     fingerprint: 'workspace missing',
+    failure: '',
     summary: why,
     spend: session.spend,
     agentOutcome: outcomeText(session.result),

@@ -13,6 +13,7 @@ const record = (attempt: number, changes: Partial<AttemptRecord> = {}): AttemptR
   kinds: ['task-still-red'],
   failing: ['a'],
   fingerprint: `failure-${attempt}`,
+  failure: 'expected 1, got 2',
   summary: 'The test a is still red.',
   spend: noSpend,
   agentOutcome: 'completed',

@@ -52,7 +52,7 @@ test('GIT-05 a name that is checked out elsewhere is left alone and another one 
   expect(landed).toMatchObject({ landed: 'branch', branch: 'gyre/fix-tests/the-sum-adds-2' });
   expect(git(other, 'status', '--porcelain')).toBe(' M README.md');
   // A branch that is checked out and has no commit yet is no ref, and still taken.
-  git(other, 'switch', '-q', '--orphan', 'gyre/fix-tests/the-sum-adds-3');
+  git(other, 'checkout', '-q', '--orphan', 'gyre/fix-tests/the-sum-adds-3');
   expect(await lander.land(request('r2', await candidate('r2')))).toMatchObject({ branch: 'gyre/fix-tests/the-sum-adds-4' });
   setting.checkpoint();
 });

@@ -12,6 +12,8 @@ const onOtherBranch = () => {
   const clone = path.join(seed.home, 'colleague');
   git(seed.home, 'clone', '-q', '-b', 'main', seed.dir, clone);
   const advance = (files: Readonly<Record<string, string>>): string => {
+    git(clone, 'fetch', '-q', 'origin');
+    git(clone, 'reset', '-q', '--hard', 'origin/main');
     write(clone, files);
     const commit = commitAll(clone, 'By a colleague');
     git(clone, 'push', '-q', 'origin', 'main');
@@ -95,7 +97,7 @@ test('L4 a target that moves while the combination is judged is judged again, th
     target: 'main',
     verifyCombined: async () => {
       judged += 1;
-      if (moves > 0) advance({ [`move-${judged}.txt`]: 'x' });
+      if (moves > 0) advance({ [`move-${moves}.txt`]: 'x' });
       moves -= 1;
       return passes;
     },

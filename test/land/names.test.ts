@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import { array, assert, constantFrom, property, string } from 'fast-check';
 import { expect, test } from 'vitest';
 import { branchName } from '../../src/land/branch-name.ts';
 import { landingMessage } from '../../src/land/landing-message.ts';
@@ -30,11 +30,11 @@ test('GIT-05 a name is never one that is taken in another case, nor a folder of 
 });
 
 test('GIT-13 whatever the title, the name is valid, at most 100 bytes and free', () => {
-  fc.assert(
-    fc.property(
-      fc.string({ unit: 'binary' }),
-      fc.string({ unit: 'binary' }),
-      fc.array(fc.constantFrom('gyre', 'gyre/fix', 'gyre/task', 'gyre/task/task', 'GYRE/a/b')),
+  assert(
+    property(
+      string({ unit: 'binary' }),
+      string({ unit: 'binary' }),
+      array(constantFrom('gyre', 'gyre/fix', 'gyre/task', 'gyre/task/task', 'GYRE/a/b')),
       (loop, title, taken) => {
         const first = nameOf(title, taken, loop);
         const second = nameOf(title, [...taken, first], loop);
