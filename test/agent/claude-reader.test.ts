@@ -63,6 +63,13 @@ describe('the reader of Claude Code', () => {
     expect(JSON.stringify(result).isWellFormed()).toBe(true);
   });
 
+  it('OUT-05 half of a letter in a name of a tool is stored as U+FFFD, so that the record is UTF-8', () => {
+    const from = reader();
+    const content = [{ type: 'tool_use', id: 't1', name: 'half \uD800' }];
+    from.push(bytes(`${JSON.stringify({ type: 'assistant', message: { id: 'm1', model: 'x', content } })}\n${success('x')}\n`));
+    expect(finish(from).tools[0]?.name).toBe('half \uFFFD');
+  });
+
   it('AGT-12 unknown events, noise, terminal codes, CRLF and fields of other kinds are overlooked', () => {
     const from = reader();
     const lines = [
@@ -129,6 +136,14 @@ describe('the reader of Claude Code', () => {
     const { text } = finish(from);
     expect(text.length).toBeLessThanOrEqual(16_000);
     expect(text).toContain('characters cut by Gyre');
+  });
+
+  it('AGT-17 `is_error` alone makes a success failed, in versions without a terminal reason as well', () => {
+    for (const more of [{ is_error: true }, { is_error: true, terminal_reason: undefined }]) {
+      const from = reader();
+      from.push(bytes(`${success('not so', more)}\n`));
+      expect(finish(from).result).toMatchObject({ outcome: 'failed', error: { class: 'unknown', message: 'not so' } });
+    }
   });
 
   it('AGT-16 an argument that the program refuses is named in the reason', () => {

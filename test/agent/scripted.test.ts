@@ -169,6 +169,17 @@ describe('the format of a script', () => {
     expect(issuesOf(text).join('\n')).toMatch(wanted);
   });
 
+  it.each([
+    ['aba', 'ab*ba', false],
+    ['abba', 'ab*ba', true],
+    ['a', 'a*a', false],
+    ['', '*', true],
+    ['test:src/a.js > adds', '*> adds', true],
+    ['axb', 'a*x*xb', false],
+  ])('AGT-68 %j fits the pattern %j: %j', (text, pattern, wanted) => {
+    expect(fits(text, pattern)).toBe(wanted);
+  });
+
   it('AGT-68 a `*` stands for any letters, also none, as often as it is there', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', '*', '.', '/'), maxLength: 8 });
     fc.assert(
