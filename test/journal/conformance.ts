@@ -396,6 +396,7 @@ export const engineConformance = (name: string, makeLab: () => Lab): void => {
       const handler = loop(async (ctx) => {
         void ctx.step('stray', {}, async ({ signal }) => {
           await aborted(signal);
+          await new Promise((resolve) => setTimeout(resolve, 100));
           hasEnded = true;
           throw new Error('stray');
         });
