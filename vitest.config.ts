@@ -4,7 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     // Real git and real processes: a test may need several seconds on a busy two-core machine.
-    testTimeout: 60_000,
+    testTimeout: 180_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
     reporters: ['default'],

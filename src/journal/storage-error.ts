@@ -41,9 +41,13 @@ const sentences: Readonly<Record<Exclude<StorageTrouble, 'statement'>, readonly 
   corrupt: ['JOURNAL_CORRUPT', 'is damaged or not a journal', 'Move the file aside (keep it) and start again, or put back a copy.'],
 };
 
+/** A folder that cannot be made, a lock file that cannot be opened: refused by the system before SQLite was asked. */
+const isSystemError = (error: unknown): boolean =>
+  error instanceof Error && 'syscall' in error && typeof (error as NodeJS.ErrnoException).code === 'string';
+
 /** One clear sentence about the journal file for an error of SQLite; anything else is given back as it is. */
 export const storageFault = (error: unknown, file: string): unknown => {
-  const trouble = storageTrouble(error);
+  const trouble = storageTrouble(error) ?? (isSystemError(error) ? 'failed' : undefined);
   if (trouble === undefined || trouble === 'statement') return error;
   const [code, sentence, hint] = sentences[trouble];
   const detail = error instanceof Error ? ` (${error.message})` : '';
