@@ -11,6 +11,7 @@ import type { LoopDefinition } from '../core/loop-definition.ts';
 import { createDiscoverer } from '../discover/index.ts';
 import { openEngine, type Engine } from '../journal/index.ts';
 import { createLander } from '../land/index.ts';
+import { interrupted } from '../loop/read.ts';
 import type { LoopParts } from '../loop/index.ts';
 import { createProcessHost, type ProcessHost, type ProcessSpec } from '../process/index.ts';
 import {
@@ -102,7 +103,7 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
     processes,
     interrupt: async () => {
       stopping.abort();
-      await engine.cancelAll('interrupted');
+      await engine.cancelAll(interrupted);
     },
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   };

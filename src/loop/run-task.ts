@@ -11,7 +11,7 @@ import { checkProcess, performAttempt } from './attempt.ts';
 import type { AttemptView, LoopParts, RunInput, RunOutput, TickEvent } from './port.ts';
 import { attemptsOf } from './run-record.ts';
 
-export const taskRunName = 'task';
+const taskRunName = 'task';
 
 export const createTaskRun = (parts: LoopParts, report: (event: TickEvent) => void): LoopHandler => ({
   name: taskRunName,
