@@ -75,6 +75,8 @@ export interface LoopParts {
   readonly clock: () => EpochMs;
   /** Any commit as something to judge: a merge of a candidate with what landed meanwhile. */
   readonly candidateOf: (commit: CommitSha, base: CommitSha) => Promise<Candidate>;
+  /** Aborted when the process is asked to end: nothing new is started. */
+  readonly stopping: AbortSignal;
   readonly newRunId: () => RunId;
 }
 
