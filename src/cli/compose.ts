@@ -5,12 +5,12 @@ import path from 'node:path';
 import os from 'node:os';
 import { agentEnvironment, createAgent, type AgentAdapter } from '../agent/index.ts';
 import { promptFor } from '../config/index.ts';
-import { Fault } from '../core/fault.ts';
 import { epochMs, newRunId, type CommitSha, type EpochMs } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import { createDiscoverer } from '../discover/index.ts';
-import { openEngine, type Engine } from '../journal/index.ts';
+import { CancelledError, openEngine, type Engine } from '../journal/index.ts';
 import { createLander } from '../land/index.ts';
+import { interrupted } from '../loop/read.ts';
 import type { LoopParts } from '../loop/index.ts';
 import { createProcessHost, type ProcessHost, type ProcessSpec } from '../process/index.ts';
 import {
@@ -94,6 +94,7 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
       agentCommits: 0,
       notes: [],
     }),
+    stopping: stopping.signal,
     newRunId: () => newRunId(clock(), randomInt(2 ** 40)),
   };
   return {
@@ -102,7 +103,7 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
     processes,
     interrupt: async () => {
       stopping.abort();
-      await engine.cancelAll('interrupted');
+      await engine.cancelAll(interrupted);
     },
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   };
@@ -161,7 +162,7 @@ const tickProcesses = ({
     else signal.addEventListener('abort', end, { once: true });
     const result = await running.result;
     signal.removeEventListener('abort', end);
-    if (signal.aborted) throw new Fault('INTERRUPTED', 'Discovery was interrupted.', { hint: 'Start again with: gyre run' });
+    if (signal.aborted) throw new CancelledError(interrupted);
     return result;
   };
 };

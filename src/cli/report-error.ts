@@ -18,6 +18,8 @@ export const exitWith = (error: unknown, print: (line: string) => void): number 
     if (error.hint !== undefined) print(error.hint);
     return exitCodes.fault;
   }
+  // Asked to end before anything was at work: what there is to say was said when it was asked.
+  if (error instanceof Error && 'code' in error && error.code === 'CANCELLED') return exitCodes.stopped;
   print(`gyre: this is a defect of Gyre: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   print('Nothing that was recorded is lost. `gyre status` shows what is open.');
   return exitCodes.fault;

@@ -14,7 +14,7 @@ import { blockedBy, outcomeText } from './agent-outcome.ts';
 import { runAgent } from './agent-session.ts';
 import { composePrompt } from './compose-prompt.ts';
 import { keep } from './keep.ts';
-import type { AttemptView, LoopParts, RunInput, TickEvent } from './port.ts';
+import type { AttemptView, LoopParts, RunInput, RunNow, TickEvent } from './port.ts';
 import { restoreTaskList } from './task-list.ts';
 
 export interface AttemptRequest {
@@ -45,12 +45,23 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
   const startedAt = await context.now(`${scope}/started`);
   report({ event: 'attempt-started', run, attempt, agent: agent.label });
 
+  const at = (stage: RunNow['stage']): void => context.set('now', { attempt, stage } satisfies RunNow);
+  at('set-up');
   const workspace = await context.step(`${scope}/workspace`, {}, () => parts.workspaces.open(run, base));
   await setUp(request, workspace.dir);
   const prompt = await composePrompt(request);
   const before = await keep(request, `${scope}/checkout-before`, () => parts.fingerprint());
+  at('agent');
   const session = await runAgent({ ...request, agent, dir: workspace.dir, promptFile: parts.evidence.path(prompt.hash) });
-  report({ event: 'agent-ended', run, attempt, outcome: outcomeText(session.result), spend: session.spend });
+  report({
+    event: 'agent-ended',
+    run,
+    attempt,
+    outcome: outcomeText(session.result),
+    spend: session.spend,
+    noModel: session.usageSource === 'no-model',
+  });
+  at('verdict');
 
   const seen = { startedAt, prompt: prompt.hash, agent: trimmed(session) };
   let candidate: Candidate;

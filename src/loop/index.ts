@@ -1,6 +1,5 @@
 export * from './port.ts';
+export * from './read.ts';
 export { tick } from './loop.ts';
 export { reopenedInput } from './open-run.ts';
-export { createTaskRun, taskRunName } from './run-task.ts';
-export { attemptsOf, inputOf, interrupted, outputOf } from './run-record.ts';
-export { dedupeKeyOf } from './admission.ts';
+export { createTaskRun } from './run-task.ts';

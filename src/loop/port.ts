@@ -75,6 +75,8 @@ export interface LoopParts {
   readonly clock: () => EpochMs;
   /** Any commit as something to judge: a merge of a candidate with what landed meanwhile. */
   readonly candidateOf: (commit: CommitSha, base: CommitSha) => Promise<Candidate>;
+  /** Aborted when the process is asked to end: nothing new is started. */
+  readonly stopping: AbortSignal;
   readonly newRunId: () => RunId;
 }
 
@@ -99,6 +101,12 @@ export interface PreviousAttempt {
   readonly verdict: Verdict;
 }
 
+/** Where an open run is, for lists: visible state, not history. */
+export interface RunNow {
+  readonly attempt: number;
+  readonly stage: 'set-up' | 'agent' | 'verdict' | 'landing';
+}
+
 /** What happens while a tick runs, for whoever shows it. */
 export type TickEvent =
   | { readonly event: 'run-recovered'; readonly run: RunId; readonly title: string }
@@ -106,7 +114,14 @@ export type TickEvent =
   | { readonly event: 'skipped'; readonly task: Task; readonly why: string }
   | { readonly event: 'run-started'; readonly run: RunId; readonly task: Task; readonly reopened: boolean }
   | { readonly event: 'attempt-started'; readonly run: RunId; readonly attempt: number; readonly agent: string }
-  | { readonly event: 'agent-ended'; readonly run: RunId; readonly attempt: number; readonly outcome: string; readonly spend: Spend }
+  | {
+      readonly event: 'agent-ended';
+      readonly run: RunId;
+      readonly attempt: number;
+      readonly outcome: string;
+      readonly spend: Spend;
+      readonly noModel: boolean;
+    }
   | { readonly event: 'verdict'; readonly run: RunId; readonly attempt: number; readonly verdict: Verdict; readonly summary: string }
   | { readonly event: 'run-ended'; readonly run: RunId; readonly title: string; readonly output: RunOutput };
 

@@ -2,13 +2,16 @@
 import type { RunExit } from '../core/exit.ts';
 import { addSpend, noSpend } from '../core/spend.ts';
 import type { RunRow } from '../journal/index.ts';
-import type { AttemptView, RunInput, RunOutput } from './port.ts';
+import type { AttemptView, RunInput, RunNow, RunOutput } from './port.ts';
 
 export const inputOf = (row: RunRow): RunInput => row.input as RunInput;
 
 /** Attempts with a verdict, oldest first; empty for a run that is not known. */
 export const attemptsOf = (row: RunRow | undefined): readonly AttemptView[] =>
   (row?.view['attempts'] as readonly AttemptView[] | undefined) ?? [];
+
+/** What an open run is doing, as far as it has said. */
+export const nowOf = (row: RunRow): RunNow | undefined => row.view['now'] as RunNow | undefined;
 
 /** Reason text that marks a run interrupted by the end of its engine's process: not a person's decision about the task. */
 export const interrupted = 'interrupted';

@@ -8,10 +8,10 @@ import type { Task } from '../core/task.ts';
 import type { LoopHandler, RunContext } from '../journal/index.ts';
 import type { Landed } from '../land/index.ts';
 import { checkProcess, performAttempt } from './attempt.ts';
-import type { AttemptView, LoopParts, RunInput, RunOutput, TickEvent } from './port.ts';
+import type { AttemptView, LoopParts, RunInput, RunNow, RunOutput, TickEvent } from './port.ts';
 import { attemptsOf } from './run-record.ts';
 
-export const taskRunName = 'task';
+const taskRunName = 'task';
 
 export const createTaskRun = (parts: LoopParts, report: (event: TickEvent) => void): LoopHandler => ({
   name: taskRunName,
@@ -87,6 +87,7 @@ const land = async ({ parts, context, input, task }: Spiral, views: readonly Att
   assert(last?.candidate !== undefined && last.evidence !== undefined, 'a passing attempt has a candidate and evidence');
   const { candidate } = last;
   const key = `land/${context.run.generation}`;
+  context.set('now', { attempt: last.record.attempt, stage: 'landing' } satisfies RunNow);
   const verifyCombined = async (
     performance: number,
     commit: typeof candidate,

@@ -16,6 +16,7 @@ export interface NewFile {
 export interface Reason {
   readonly path: string;
   readonly why: string;
+  readonly kind: 'packages' | 'secret' | 'repository' | 'outside-link' | 'large' | 'submodule';
   readonly work: boolean;
 }
 
@@ -32,18 +33,20 @@ const pointsOutside = (file: NewFile): boolean => {
 export const leaveOut = (file: NewFile): Reason | undefined => {
   const parts = file.path.replace(/\/$/, '').split('/');
   const modules = parts.indexOf('node_modules');
-  if (modules !== -1) return { path: parts.slice(0, modules + 1).join('/'), why: 'installed packages are not committed', work: false };
+  if (modules !== -1)
+    return { path: parts.slice(0, modules + 1).join('/'), why: 'installed packages are not committed', kind: 'packages', work: false };
   const secret = parts.find((part) => part.startsWith('.env') && part !== '.env.example');
-  if (secret !== undefined) return { path: file.path, why: `${secret} may hold secrets`, work: true };
-  if (file.kind === 'repository') return { path: file.path, why: 'it is a git repository of its own', work: true };
+  if (secret !== undefined) return { path: file.path, why: `${secret} may hold secrets`, kind: 'secret', work: true };
+  if (file.kind === 'repository') return { path: file.path, why: 'it is a git repository of its own', kind: 'repository', work: true };
   if (file.kind === 'link' && pointsOutside(file)) {
-    return { path: file.path, why: `the link points outside of the workspace, to ${file.target}`, work: false };
+    return { path: file.path, why: `the link points outside of the workspace, to ${file.target}`, kind: 'outside-link', work: false };
   }
   if (file.kind === 'file' && file.sizeBytes > largestNewFileBytes) {
     const megabytes = (file.sizeBytes / 1024 / 1024).toFixed(1);
     return {
       path: file.path,
       why: `${megabytes} MB is more than the ${largestNewFileBytes / 1024 / 1024} MB a new file may have`,
+      kind: 'large',
       work: true,
     };
   }

@@ -177,7 +177,7 @@ export const createWorkspaces = (options: {
         return { savedAs: undefined };
       }
       const { worktree, base, shot, traces, view, holds } = await look(run, at, []);
-      const inside = shot.leftOut.find((reason) => reason.why.includes('repository of its own'));
+      const inside = shot.leftOut.find((reason) => reason.kind === 'repository');
       if (inside !== undefined) {
         throw new Fault(
           'WORKSPACE_HOLDS_REPOSITORY',
@@ -188,7 +188,7 @@ export const createWorkspaces = (options: {
           },
         );
       }
-      for (const state of shot.submodules.filter(holdsWork)) await saveSubmodule(worktree.dir, state, run);
+      for (const state of shot.submodules.filter(holdsWork)) await saveSubmodule(state, { dir: worktree.dir, run, nowMs: clock() });
       if (holds.length === 0) {
         await remove(run, at);
         return { savedAs: undefined };

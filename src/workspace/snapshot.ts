@@ -93,8 +93,7 @@ const sortNewFiles = async (worktree: LinkedWorktree, base: string, files: reado
       // A project that tracks its packages goes on doing so.
       inBase.set(reason.path, (await treeEntries(worktree.git, base, [reason.path])).length > 0);
     }
-    const large = found?.kind === 'file' && reason?.why.includes(' MB ') === true;
-    if (reason === undefined || inBase.get(reason.path) === true || (keepLarge && large)) sorting.keep.push(file);
+    if (reason === undefined || inBase.get(reason.path) === true || (keepLarge && reason.kind === 'large')) sorting.keep.push(file);
     else {
       sorting.drop.push(file);
       sorting.reasons.set(reason.path, reason);
@@ -156,7 +155,7 @@ const takeSubmodules = async (
     if (usable && wanted !== commit) info.push(`160000 ${wanted}\t${file}\0`);
     if (usable) continue;
     info.push(was === undefined ? `0 ${'0'.repeat(commit.length)}\t${file}\0` : `${was.mode} ${was.object}\t${file}\0`);
-    reasons.push({ path: file, why: `commit ${commit} of this submodule is not in your own copy of it`, work: true });
+    reasons.push({ path: file, why: `commit ${commit} of this submodule is not in your own copy of it`, kind: 'submodule', work: true });
   }
   if (info.length > 0) await git.run(['update-index', '-z', '--index-info'], { env, input: info.join('') });
   return { notes, reasons };

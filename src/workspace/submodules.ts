@@ -162,10 +162,14 @@ export const submoduleStates = async (dir: string, modulesDir: string): Promise<
 export const holdsWork = (state: SubmoduleState): boolean => state.dirty || !state.known;
 
 /** Keeps the work in a submodule as `refs/gyre/saved/<run>` of the user's submodule. Its checkout there is not touched. */
-export const saveSubmodule = async (dir: string, state: SubmoduleState, run: string): Promise<void> => {
+export const saveSubmodule = async (
+  state: SubmoduleState,
+  from: { readonly dir: string; readonly run: string; readonly nowMs: number },
+): Promise<void> => {
+  const { dir, run } = from;
   const git = moduleGit(dir, state);
   const indexFile = path.join(state.gitDir, 'gyre-saving.index');
-  const env = { GIT_INDEX_FILE: indexFile, ...(await identityOf(git, Date.now() / 1000)) };
+  const env = { GIT_INDEX_FILE: indexFile, ...(await identityOf(git, from.nowMs / 1000)) };
   await git.run(['read-tree', state.head], { env });
   await git.run(['add', '-A', '--', '.'], { env });
   const tree = await git.line(['write-tree'], { env });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fc } from '../testkit/property.ts';
+import * as fc from 'fast-check';
 import { noSpend } from '../../src/core/spend.ts';
 import { contextOverflow, decideNext, type AttemptRecord, type StopPolicy } from '../../src/core/stop.ts';
 

@@ -53,7 +53,7 @@ describe('field reports: output and text', () => {
       files: {
         ...seedFiles,
         'bytes.bin.mjs': `process.stdout.write(Buffer.from('${all.toString('base64')}', 'base64'));\n`,
-        check: `${seedFiles.check.replace('exec node', 'node bytes.bin.mjs; exec node')}`,
+        check: seedFiles.check.replace('exec node', 'node bytes.bin.mjs; exec node'),
       },
     });
     await scene.loop({ agent: scene.agent([[{ printBytes: all.toString('base64') }], [{ printBytes: all.toString('base64') }, fix]]) });

@@ -11,8 +11,14 @@ const who = '[user]\n\tname = Test Author\n\temail = author@example.invalid\n[in
 // Empty values hide what /etc/gitconfig may say.
 const nobody = '[user]\n\tname =\n\temail =\n[init]\n\tdefaultBranch = main\n';
 
-/** A temporary folder by its real path, name with a blank and a letter outside of ASCII. */
-export const temporaryFolder = (name = 'ä b'): string => realpathSync(mkdtempSync(path.join(tmpdir(), `gyre-${name}-`)));
+const made = new Set<string>();
+
+/** A temporary folder by its real path, name with a blank and a letter outside of ASCII; gone at the latest after the test file. */
+export const temporaryFolder = (name = 'ä b'): string => {
+  const dir = realpathSync(mkdtempSync(path.join(tmpdir(), `gyre-${name}-`)));
+  made.add(dir);
+  return dir;
+};
 
 export const remove = (dir: string): void => rmSync(dir, { recursive: true, force: true });
 
@@ -31,7 +37,8 @@ export const useIsolatedHome = (): { readonly setIdentity: (known: boolean) => v
       if (value === undefined) delete process.env[name];
       else process.env[name] = value;
     }
-    remove(home);
+    for (const dir of made) remove(dir);
+    made.clear();
   });
   return {
     setIdentity: (known) => writeFileSync(path.join(home, '.gitconfig'), known ? who : nobody),

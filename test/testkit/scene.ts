@@ -1,7 +1,7 @@
 // A scene of a field report: a seed repository with a bare remote, a fixture agent with a script and a ledger, an isolated home, and the
 // real command line run as a process. On leaving, three things are asserted for every scene: the user's checkout is byte-same (L6), no
 // process of it is alive (L13), and the journal's chain holds (P1).
-import { execFile, execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import fs from 'node:fs/promises';
@@ -264,11 +264,3 @@ export const waitFor = async (sentence: string, condition: () => boolean | Promi
     await delay(25);
   }
 };
-
-/** Runs a program and gives what it printed, whatever its exit code. */
-export const output = (command: string, args: readonly string[], cwd: string, env: NodeJS.ProcessEnv): Promise<string> =>
-  new Promise((resolve) => {
-    execFile(command, args, { cwd, env, encoding: 'utf8' }, (_error, stdout, stderr) => {
-      resolve(`${stdout}${stderr}`);
-    });
-  });

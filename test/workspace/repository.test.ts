@@ -4,17 +4,7 @@ import { expect, test } from 'vitest';
 import { Rejection } from '../../src/core/fault.ts';
 import { changedPaths, findRepository, readFileAt, resolveBase, stateHomeOf } from '../../src/workspace/index.ts';
 import { commitSha } from '../../src/core/ids.ts';
-import {
-  commitAll,
-  git,
-  makeRepository,
-  remove,
-  rightSum,
-  temporaryFolder,
-  useIsolatedHome,
-  write,
-  wrongSum,
-} from '../testkit/repositories.ts';
+import { commitAll, git, makeRepository, remove, temporaryFolder, useIsolatedHome, write, wrongSum } from '../testkit/repositories.ts';
 
 useIsolatedHome();
 
@@ -110,6 +100,5 @@ test('WSP-02 files of a commit are read by their exact names; what is not there 
   const next = commitSha(commitAll(seed.dir, 'Rename'));
   expect(await changedPaths(repository, base, next)).toEqual(['README.md', 'src/plus.mjs', 'src/sum.mjs']);
   expect((await readFileAt(repository, next, 'src/plus.mjs'))?.toString()).toBe(wrongSum);
-  expect(wrongSum).not.toBe(rightSum);
   remove(seed.home);
 });

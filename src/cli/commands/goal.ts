@@ -34,5 +34,5 @@ export const goal = async (condition: string, options: GoalOptions): Promise<voi
   );
   for (const notice of notices) process.stderr.write(`note: ${notice.sentence}\n`);
   // The check runs in the folder the person stands in.
-  await runLoop({ place, home: place.cwd, loop: definition, options: { ...(options.json === undefined ? {} : { json: options.json }) } });
+  await runLoop({ place, home: place.cwd, loop: definition, options: options.json === undefined ? {} : { json: options.json } });
 };

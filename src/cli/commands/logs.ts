@@ -83,11 +83,11 @@ const followRunning = async (jobDir: string, options: LogsOptions): Promise<void
   const name = options.stderr === true ? 'stderr' : 'stdout';
   const print = printer();
   const view = viewOutput(jobDir, name);
-  do {
-    for (const chunk of view.read()) print(chunk);
-    if (options.follow !== true || (await host.inspect(jobDir)) !== 'running') break;
+  for (const chunk of view.read()) print(chunk);
+  while (options.follow === true && (await host.inspect(jobDir)) === 'running') {
     await delay(pollMs);
-  } while (true);
+    for (const chunk of view.read()) print(chunk);
+  }
   for (const chunk of view.read()) print(chunk);
   print(Buffer.from('\n'));
 };

@@ -36,6 +36,8 @@ export const retry = async (
     const open = row.state === 'pending' || row.state === 'running';
     const handles = open ? await engine.recover([handler]) : [];
     const handle = handles.find(({ id }) => id === row.id) ?? (await engine.reopen(handler, row.id, reopenedInput(row, loop)));
+    // Others that a dead engine left open go on as well, and are not left half-way by this command's end.
+    await Promise.all(handles.map((other) => other.ended));
     return await handle.ended;
   });
   process.exitCode = exitCodeOf(outputOf(ended).exit);

@@ -2,13 +2,18 @@ import { exitText } from '../../core/exit.ts';
 import { spendText } from '../../core/spend.ts';
 import { oneLine } from '../../core/text.ts';
 import type { RunRow } from '../../journal/index.ts';
-import { attemptsOf, inputOf, outputOf } from '../../loop/read.ts';
+import { attemptsOf, inputOf, nowOf, outputOf } from '../../loop/read.ts';
 import { duration, line, printJson, table } from '../print.ts';
 import { readJournal } from '../place.ts';
 
 const newest = 20;
 
 const isOpen = (run: RunRow): boolean => run.state === 'pending' || run.state === 'running';
+
+const workText = (run: RunRow): string => {
+  const now = nowOf(run);
+  return now === undefined ? run.state : `at work: attempt ${now.attempt}, ${now.stage}`;
+};
 
 /** What a list says of one run; also the JSON shape of `gyre status --json`. */
 export const summaryOf = (run: RunRow) => {
@@ -21,6 +26,7 @@ export const summaryOf = (run: RunRow) => {
     task: task.key,
     title: task.title,
     state: run.state,
+    now: output === undefined ? nowOf(run) : undefined,
     exit: output?.exit,
     landed: output?.landed,
     attempts: attempts.length,
@@ -49,7 +55,7 @@ export const status = async (options: { readonly all?: boolean; readonly json?: 
   const rows = shown.toReversed().map((run) => {
     const summary = summaryOf(run);
     const stale = isOpen(run) && owner?.alive !== true;
-    const state = summary.exit === undefined ? (stale ? 'interrupted: `gyre run` goes on with it' : run.state) : exitText(summary.exit);
+    const state = summary.exit === undefined ? (stale ? 'interrupted: `gyre run` goes on with it' : workText(run)) : exitText(summary.exit);
     const took = run.endedAt === undefined ? '' : duration(run.endedAt - run.startedAt);
     const cost = summary.spend === undefined ? '' : summary.noModel ? 'no model' : spendText(summary.spend);
     return [run.id, summary.loop, `${summary.attempts} att.`, took, cost, oneLine(summary.title, 50), oneLine(state, 110)];

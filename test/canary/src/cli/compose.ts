@@ -1,0 +1,3 @@
+import { room } from '../loop/room.ts';
+
+export const composed = room;

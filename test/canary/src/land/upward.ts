@@ -1,0 +1,3 @@
+import { composed } from '../cli/compose.ts';
+
+export const upward = composed;

@@ -1,0 +1,1 @@
+export const room = 'a room behind a door';
