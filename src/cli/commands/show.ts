@@ -3,6 +3,7 @@ import { exitText } from '../../core/exit.ts';
 import { spendText } from '../../core/spend.ts';
 import { oneLine } from '../../core/text.ts';
 import { attemptsOf, inputOf, outputOf } from '../../loop/read.ts';
+import type { AttemptView } from '../../loop/index.ts';
 import { findRun, readJournal } from '../place.ts';
 import { landedText } from '../landed-text.ts';
 import { duration, line, printJson } from '../print.ts';
@@ -44,7 +45,7 @@ export const show = async (text: string, options: { readonly evidence?: boolean;
     line();
     line(`Attempt ${record.attempt} (${duration(endedAt - startedAt)})`);
     line(
-      `  agent    ${agent === undefined ? 'unknown' : `${agent.agent.id} ${agent.agent.version ?? ''}`.trim()}: ${record.agentOutcome}${agent?.process.endedAfterResult === true ? ', ended by Gyre after its result' : ''}`,
+      `  agent    ${agent === undefined ? 'unknown' : `${agent.agent.id} ${agent.agent.version ?? ''}`.trim()}: ${record.agentOutcome}${endedBy(agent)}`,
     );
     if (agent !== undefined && agent.text !== '') line(`  it said  ${oneLine(agent.text, 160)}`);
     line(`  verdict  ${record.verdict}: ${record.summary}`);
@@ -56,4 +57,10 @@ export const show = async (text: string, options: { readonly evidence?: boolean;
     line();
     printJson(records);
   }
+};
+
+/** Why Gyre ended a session that went on: its work was over, or a refusal that it tried to outwait. */
+const endedBy = (agent: AttemptView['agent']): string => {
+  if (agent?.process.endedAfterResult !== true) return '';
+  return agent.result.outcome === 'completed' ? ', ended by Gyre after its result' : ', ended by Gyre because it went on trying';
 };
