@@ -95,6 +95,7 @@ describe('failing tests as tasks', () => {
   });
 
   test.each([
+    ['/usr/bin/python3: No module named pytest', 1, 'Python has no module pytest. Install it in workspace.setup'],
     ['sh: 1: jest: not found', 127, 'jest: not found Install it in workspace.setup'],
     ['npm error Missing script: "test"\nnpm error', 1, 'package.json has no script "test"'],
     ['error Command "test" not found.', 1, 'package.json has no script "test"'],
