@@ -54,7 +54,9 @@ const rows: readonly (readonly [fact: string, files: Files, test: string | undef
   ['nothing', { 'README.md': '' }, undefined],
 ];
 
-test.each(rows)('CLI-20 init proposes a command for %s', (_fact, files, command, setup) => {
+const asked = rows.map(([fact, files, command, setup]) => ({ fact, files, command, setup }));
+
+test.each(asked)('CLI-20 init proposes a command for $fact', ({ files, command, setup }) => {
   const stack = detect(files);
   expect(stack?.test).toBe(command);
   expect(stack?.setup).toBe(setup);
