@@ -45,9 +45,9 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
   const startedAt = await context.now(`${scope}/started`);
   report({ event: 'attempt-started', run, attempt, agent: agent.label });
 
-  const at = (stage: RunNow['stage']): void => context.set('now', { attempt, stage } satisfies RunNow);
+  const at = (stage: RunNow['stage']): void => context.set('now', { attempt, stage, generation: context.run.generation } satisfies RunNow);
   at('set-up');
-  const workspace = await context.step(`${scope}/workspace`, {}, () => parts.workspaces.open(run, base));
+  const workspace = await openWorkspace(request);
   await setUp(request, workspace.dir);
   const prompt = await composePrompt(request);
   const before = await keep(request, `${scope}/checkout-before`, () => parts.fingerprint());
@@ -108,12 +108,20 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
   return { ...seen, record, candidate: candidate.commit, evidence: judged.evidence, verdict: shortened(judged.verdict), endedAt };
 };
 
+/** A recorded folder may be gone when a person opens the run again: an ended run's workspace can be freed. Opening one that is there is free. */
+const openWorkspace = async ({ parts, context, input, attempt }: AttemptRequest): Promise<{ readonly dir: string }> => {
+  const { id, generation } = context.run;
+  const open = (key: string): Promise<{ readonly dir: string }> => context.step(key, {}, () => parts.workspaces.open(id, input.base));
+  const opened = await open(`a${attempt}/workspace`);
+  return generation > 1 && attempt === input.firstAttempt ? await open(`a${attempt}/workspace/g${generation}`) : opened;
+};
+
 const setUp = async (request: AttemptRequest, dir: string): Promise<void> => {
   const { parts, context, input, attempt } = request;
   const { setup: command, setupTimeoutMs: timeoutMs } = input.loop.workspace;
-  // Once for a workspace; a stretch that a person opened may have had to build it again.
+  // Once a stretch: one that a person opened may have had to build the workspace again.
   if (command === undefined || attempt !== input.firstAttempt) return;
-  const key = `a${attempt}/setup`;
+  const key = `a${attempt}/setup/g${context.run.generation}`;
   await context.step(key, {}, async (step) => {
     const spec = parts.setupSpec({ dir, prefix: input.prefix, command, timeoutMs, marker: context.run.id });
     const result = await context.spawn(`${key}/p${step.performance}`, spec);

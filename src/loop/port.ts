@@ -105,6 +105,8 @@ export interface PreviousAttempt {
 export interface RunNow {
   readonly attempt: number;
   readonly stage: 'set-up' | 'agent' | 'verdict' | 'landing';
+  /** Of the run, when this was said. */
+  readonly generation: number;
 }
 
 /** What happens while a tick runs, for whoever shows it. */
