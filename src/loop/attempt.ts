@@ -167,6 +167,7 @@ const trimmed = (session: AgentRunResult): AttemptView['agent'] => ({
   stdout: session.stdout,
   stderr: session.stderr,
   usageSource: session.usageSource,
+  retries: session.retries,
 });
 
 /** The user may well be editing while an agent works; that alone accuses nobody. An agent that changed nothing of its own while files

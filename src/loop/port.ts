@@ -46,7 +46,10 @@ export interface AttemptView {
   readonly prompt: EvidenceHash;
   readonly verdict: Verdict | undefined;
   readonly agent:
-    | Pick<AgentRunResult, 'agent' | 'session' | 'result' | 'process' | 'usage' | 'spend' | 'text' | 'stdout' | 'stderr' | 'usageSource'>
+    | Pick<
+        AgentRunResult,
+        'agent' | 'session' | 'result' | 'process' | 'usage' | 'spend' | 'text' | 'stdout' | 'stderr' | 'usageSource' | 'retries'
+      >
     | undefined;
   readonly startedAt: EpochMs;
   readonly endedAt: EpochMs;
