@@ -59,6 +59,24 @@ describe('hard use of the command line', () => {
     expect(again.stdout).toContain('The set-up command');
   });
 
+  test('CLI-34 with --json every command prints one document, also when it fails', async () => {
+    await using scene = await makeScene();
+    await scene.loop({ agent: scene.agent([[fix]]) });
+    for (const args of [
+      ['show', 'r1'],
+      ['stop', 'r1'],
+      ['journal', 'verify'],
+      ['run', 'nope'],
+      ['run', '--frobnicate'],
+    ]) {
+      const ran = await scene.gyre(...args, '--json');
+      expect(ran.code, ran.all).toBe(2);
+      const { error } = JSON.parse(ran.stdout) as { error: { message: string; exitCode: number } };
+      expect(error.exitCode).toBe(2);
+      expect(ran.stderr).toContain(error.message);
+    }
+  });
+
   test('CLI-33 doctor tells of a damaged journal beside everything else', async () => {
     await using scene = await makeScene();
     await scene.loop({ agent: scene.agent([[fix]]) });
