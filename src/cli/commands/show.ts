@@ -38,7 +38,7 @@ export const show = async (text: string, options: { readonly evidence?: boolean;
     line(`  outcome  ${exitText(output.exit)}`);
     if (output.landed !== undefined) line(`  landed   ${landedText(output.landed)}`);
     line(
-      `  spend    ${attempts.every((attempt) => attempt.agent?.usageSource === 'no-model') ? 'no model was called' : spendText(output.spend)}`,
+      `  spend    ${attempts.length > 0 && attempts.every((attempt) => attempt.agent?.usageSource === 'no-model') ? 'no model was called' : spendText(output.spend)}`,
     );
   } else line(`  state    ${run.state}`);
   for (const { record, agent, verdict, candidate, evidence, startedAt, endedAt } of attempts) {
