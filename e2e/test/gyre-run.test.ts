@@ -7,11 +7,11 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { attemptsOf, changedIn, fileAt, gyreBranches, lastRun, runsOf } from '../../test/field/support.ts';
 import { makeScene, waitFor, type Scene } from '../../test/testkit/scene.ts';
-import type { ModelServer, Scenarios, Step } from '../../test/testkit/model-server/index.ts';
-import { startModelServer, usualUsage } from '../../test/testkit/model-server/index.ts';
+import type { ModelServer, ReplyUsage, Scenarios, Step } from '../../test/testkit/model-server/index.ts';
+import { startModelServer } from '../../test/testkit/model-server/index.ts';
 import { claudeEnvironment, claudePath, claudeVersion } from '../claude.ts';
 
-/** What one call of `usualUsage` costs by the program's own price list. */
+/** What one call of the model server's usual usage costs by the program's own price list. */
 const usdPerCall = 0.0118;
 
 /** A session takes seconds on an idle machine; a busy one needs many times that just to start the program. */
@@ -80,7 +80,7 @@ const sessions = (server: ModelServer): number =>
 
 /** Tokens by kind over all calls that were answered: the truth. */
 const served = (server: ModelServer) => {
-  const total = (kind: keyof typeof usualUsage): number => server.requests.reduce((sum, { usage }) => sum + (usage?.[kind] ?? 0), 0);
+  const total = (kind: keyof ReplyUsage): number => server.requests.reduce((sum, { usage }) => sum + (usage?.[kind] ?? 0), 0);
   return { input: total('input'), cacheRead: total('cacheRead'), cacheWrite: total('cacheWrite'), output: total('output') };
 };
 
@@ -145,7 +145,7 @@ test(
     expect(logs.stdout).toContain('"type":"result"');
     expect(logs.stdout).toContain('Done: the tests pass.');
     expect((await scene.gyre('show', run)).stdout).toContain(`claude ${claudeVersion}`);
-    // Nothing of the session was left in what lands, and a second run makes nothing again.
+    // The change waits to be merged: a second run makes nothing again.
     expect((await scene.gyre('run')).code).toBe(0);
     expect(spentCalls(server)).toBe(3);
   },
@@ -234,6 +234,8 @@ test('RUN-05 L13 `gyre stop` ends it in the middle of a tool, and the tool with 
   expect(stopped.code, stopped.all).toBe(0);
   expect((await ended)[0]).toBe(4);
   expect((await lastRun(scene)).exit).toMatchObject({ exit: 'stopped', by: 'cancelled' });
+  // It did cost something, and nobody knows how much: that is not said to be nothing.
+  expect((await scene.gyre('show', run)).stdout).toContain('spend    unknown cost');
   // Claude Code starts its tools in sessions of their own: the end of its group alone would leave this one.
   expect(scene.alive()).toEqual([]);
   expect(sessions(server)).toBe(1);
