@@ -34,7 +34,9 @@ export interface Candidate {
   readonly unfinished: string;
   /** Commits made by the agent in this workspace since base that the candidate contains. */
   readonly agentCommits: number;
-  /** What the agent did besides: branch switched, refs moved. One sentence each. */
+  /** The user's refs that the agent moved or pushed to, one sentence each. Absent in candidates of older versions. */
+  readonly movedRefs?: readonly string[];
+  /** What the agent did besides: branch switched, branches made. One sentence each. */
   readonly notes: readonly string[];
 }
 
