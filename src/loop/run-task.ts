@@ -8,6 +8,7 @@ import type { Task } from '../core/task.ts';
 import type { LoopHandler, RunContext } from '../journal/index.ts';
 import type { Landed } from '../land/index.ts';
 import { checkProcess, performAttempt } from './attempt.ts';
+import { keep } from './keep.ts';
 import type { AttemptView, LoopParts, RunInput, RunOutput, TickEvent } from './port.ts';
 import { attemptsOf } from './run-record.ts';
 
@@ -42,6 +43,7 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
   const told = attemptsOf(parts.engine.reader.run(context.run.id)).length;
   const policy = input.loop.stop;
   const opened = await context.now(`opened/${context.run.generation}`);
+  const gitSetup = await keep({ parts, context }, `git-setup/${context.run.generation}`, () => parts.gitSetup());
   for (;;) {
     const decidedAt = await context.now(`decided/${context.run.generation}/${views.length}`);
     const elapsedMs = decidedAt - opened;
@@ -64,6 +66,7 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
         task,
         attempt: views.length + 1,
         earlier: views,
+        gitSetup,
         remainingMs: policy.timeMs - elapsedMs,
         report: views.length < told ? silent : report,
       }),

@@ -2,6 +2,7 @@ export * from './port.ts';
 export { findRepository, stateHomeOf } from './repository.ts';
 export { resolveBase } from './base.ts';
 export { createWorkspaces } from './manager.ts';
+export { gitSetupChanges, readGitSetup } from './git-setup.ts';
 export { differences, fingerprintCheckout } from './fingerprint.ts';
 export { changedPaths, pathsBetween, readFileAt, treeEntries, treeOf } from './tree-reading.ts';
 // For the landing: one runner, one way to name authors and to move refs.

@@ -63,6 +63,9 @@ export interface WorkspaceManager {
   discardCleanRoom(name: string): Promise<void>;
 }
 
+/** What decides how git behaves in a repository (settings, hooks, attributes, replaced objects): name to value or hash. */
+export type GitSetup = Readonly<Record<string, string>>;
+
 /** What of the user's checkout must be the same before and after (L6): one hash a thing, for comparing. */
 export interface CheckoutFingerprint {
   readonly head: string;
