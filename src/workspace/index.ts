@@ -10,3 +10,4 @@ export { createGit, type Git } from './git.ts';
 export { identityOf } from './identity.ts';
 export { listRefs, readFacts, readRef, runRef, updateRefs, writeFacts, type RefUpdate } from './refs.ts';
 export { listWorktrees } from './worktree-link.ts';
+export { removeFolder } from './remove-folder.ts';
