@@ -1,6 +1,7 @@
 import { baseStatuses, executedOf, isFileEntry, isGreenByCount, isInside, testsOf } from './baseline-status.ts';
 import { judgeOwnTest } from './judge-own-test.ts';
 import { evidenceOf, failureTexts, named, times } from './judgement-text.ts';
+import { testsCounted } from './test-counts.ts';
 import type { Baseline, CheckObservation, FailureReason } from './verdict.ts';
 
 /** What the task asks of this check: nothing of its own, one test, or the exit code. */
@@ -35,6 +36,16 @@ const unreadable = (observation: CheckObservation, where: string): string | unde
   if (observation.report.read === 'broken')
     return `The test report of ${where} is broken (${observation.report.format}): ${observation.report.why}`;
   return undefined;
+};
+
+/** A sentence when a check without a report says itself that it ran fewer tests than on base, or no longer says how many. */
+const fewerTests = ({ name, base, observation }: JudgeRequest): string | undefined => {
+  const counts = base.runs.map((run) => testsCounted(run.output) ?? 0);
+  const baseline = Math.min(...counts);
+  const now = testsCounted(observation.output);
+  if (baseline === 0 || (now !== undefined && now >= baseline)) return undefined;
+  const said = now === undefined ? `says no longer how many tests it ran` : `ran ${now} ${now === 1 ? 'test' : 'tests'}`;
+  return `${now ?? 0} tests, baseline ${baseline}: check "${name}" ${said} on the candidate.`;
 };
 
 /** Exit codes alone: what a check says that names no tests. */
@@ -150,6 +161,8 @@ export const judgeCheck = (request: JudgeRequest): Judgement => {
     return blocked(`0 tests, baseline ${baseline}: check "${name}" executed no test on the candidate.`);
   if (observation.report.read !== 'yes') {
     if (own?.by === 'test') return blocked(`Check "${name}" gave no readable test report, so test "${own.test}" was not seen.`);
+    const fewer = observation.exitCode === 0 ? fewerTests(request) : undefined;
+    if (fewer !== undefined) return blocked(fewer);
     return judgeExitCode(request);
   }
   const failed = testsOf(observation).filter((test) => test.outcome === 'failed');

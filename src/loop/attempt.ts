@@ -9,7 +9,7 @@ import { cutMiddle } from '../core/text.ts';
 import type { GuardFinding, Verdict } from '../core/verdict.ts';
 import type { RunContext } from '../journal/index.ts';
 import type { RunProcess } from '../verify/index.ts';
-import type { Candidate } from '../workspace/index.ts';
+import type { Candidate, GitSetup } from '../workspace/index.ts';
 import { blockedBy, outcomeText } from './agent-outcome.ts';
 import { runAgent } from './agent-session.ts';
 import { composePrompt } from './compose-prompt.ts';
@@ -25,6 +25,8 @@ export interface AttemptRequest {
   readonly task: Task;
   readonly attempt: number;
   readonly earlier: readonly AttemptView[];
+  /** As it was before the first attempt of this stretch. */
+  readonly gitSetup: GitSetup;
   /** What is left of the run's time. */
   readonly remainingMs: number;
   readonly report: (event: TickEvent) => void;
@@ -88,7 +90,10 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
       prefix,
       setup: loop.workspace.setup,
       setupTimeoutMs: loop.workspace.setupTimeoutMs,
-      findings: checkoutFindings(changes, candidate),
+      findings: [
+        ...checkoutFindings(changes, candidate),
+        ...setupFindings(parts.gitSetupChanges(request.gitSetup, await parts.gitSetup())),
+      ],
       process: checkProcess(context, `${scope}/check/p${step.performance}`),
       signal: context.signal,
     });
@@ -185,6 +190,14 @@ const checkoutFindings = (changes: readonly string[], candidate: Candidate): rea
       }.`,
     },
   ];
+};
+
+/** A filter may show the checks other bytes than those committed, and a hook runs in the user's name: a person has to look first. */
+const setupFindings = (changes: readonly string[]): readonly GuardFinding[] => {
+  if (changes.length === 0) return [];
+  const named = changes.slice(0, 5).join(', ') + (changes.length > 5 ? ` and ${changes.length - 5} more` : '');
+  const sentence = `How git behaves in your repository was changed while the agent worked: ${named}. Look at it, put it back, then retry.`;
+  return [{ guard: 'checkout-changed', weight: 'refuse', paths: changes, sentence }];
 };
 
 const lostAttempt = async (

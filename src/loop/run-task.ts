@@ -7,6 +7,7 @@ import type { Task } from '../core/task.ts';
 import type { LoopHandler, RunContext } from '../journal/index.ts';
 import type { Landed } from '../land/index.ts';
 import { checkProcess, performAttempt } from './attempt.ts';
+import { keep } from './keep.ts';
 import type { AttemptView, LoopParts, RunInput, RunNow, RunOutput, TickEvent } from './port.ts';
 import { attemptsOf, isCutSession, nowOf, spendOf, spentUnseen } from './run-record.ts';
 
@@ -46,6 +47,7 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
   if (unseen) context.set('spentUnseen', true);
   const policy = input.loop.stop;
   const opened = await context.now(`opened/${context.run.generation}`);
+  const gitSetup = await keep({ parts, context }, `git-setup/${context.run.generation}`, () => parts.gitSetup());
   for (;;) {
     const decidedAt = await context.now(`decided/${context.run.generation}/${views.length}`);
     const elapsedMs = decidedAt - opened;
@@ -68,6 +70,7 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
         task,
         attempt: views.length + 1,
         earlier: views,
+        gitSetup,
         remainingMs: policy.timeMs - elapsedMs,
         report: views.length < told ? silent : report,
       }),
