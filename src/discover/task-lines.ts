@@ -16,6 +16,8 @@ const lineSchema = z.strictObject({
 
 /** Most bad lines that are described one by one. */
 const linesDescribed = 10;
+/** So many bad lines are no list of tasks with a slip in it: what comes after them is not looked at. */
+const badLinesMax = 1_000;
 
 const parse = (line: string): { readonly value: unknown } | undefined => {
   try {
@@ -44,9 +46,14 @@ const taskOf = (line: z.infer<typeof lineSchema>, source: string): Task => ({
 export const taskLines = (text: string, source: string): Found => {
   const tasks: Task[] = [];
   const bad: string[] = [];
+  const problems: string[] = [];
   const seen = new Map<string, number>();
   for (const [index, line] of text.split(/\r?\n/).entries()) {
     if (line.trim() === '') continue;
+    if (bad.length === badLinesMax) {
+      problems.push(`${source}: it was not read beyond ${badLinesMax} bad lines, up to line ${index}.`);
+      break;
+    }
     const at = `line ${index + 1}`;
     const json = parse(line);
     if (json === undefined) {
@@ -67,7 +74,7 @@ export const taskLines = (text: string, source: string): Found => {
     seen.set(task.key, index + 1);
     tasks.push(task);
   }
-  const problems = bad.slice(0, linesDescribed).map((sentence) => `${source}: ${sentence}.`);
+  problems.unshift(...bad.slice(0, linesDescribed).map((sentence) => `${source}: ${sentence}.`));
   if (bad.length > linesDescribed) problems.push(`${source}: ${bad.length - linesDescribed} more lines could not be read.`);
   return found({ tasks, problems });
 };

@@ -93,6 +93,14 @@ describe('command: sources', () => {
     expect(found.problems.at(-1)).toContain('490 more lines');
   });
 
+  test('DSC-25 a flood of garbage is not read to its end', async () => {
+    const found = await discoverWith(command(`yes | head -n 1000000; echo '{"key":"late","title":"late"}'`));
+    expect(found.tasks).toEqual([]);
+    expect(found.problems).toHaveLength(12);
+    expect(found.problems.at(-1)).toContain('990 more lines');
+    expect(found.problems.at(-2)).toContain('not read beyond 1000 bad lines, up to line 1000');
+  });
+
   test.each([
     ['an exit code', `echo '{"key":"a","title":"A"}'; echo "rate limit reached" >&2; exit 4`, 'exit code 4: rate limit reached'],
     ['a failure before a pipe', 'false | cat', 'exit code 1'],
