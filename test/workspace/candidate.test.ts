@@ -302,7 +302,7 @@ test('GIT-11 what git cannot keep (a pipe in place of a file, a name that is no 
   execFileSync('sh', ['-c', 'rm README.md && mkfifo README.md new-pipe && printf x > "$(printf \'\\377bad\')"'], { cwd: dir });
   const candidate = await workspaces.commit('r1', 1, base, 'm');
   expect(candidate.changed).toEqual(['README.md', 'src/sum.mjs']);
-  expect(candidate.leftOut.map(({ path }) => path).toSorted()).toEqual(['README.md', '\u{FFFD}bad']);
+  expect(candidate.leftOut.map((left) => left.path).toSorted()).toEqual(['README.md', '\u{FFFD}bad']);
   expect(await workspaces.release('r1', [candidate.commit])).toEqual(['uncommitted-changes']);
 });
 
