@@ -17,6 +17,14 @@ export interface ClaudeEnding {
   readonly message: string;
 }
 
+/** An answer of the model's service that asking again does not change. The program was seen to ask ten times all the same, for minutes. */
+export interface ClaudeRefusal {
+  readonly class: 'auth' | 'billing';
+  /** The program's word for it, e.g. `authentication_failed`. */
+  readonly error: string;
+  readonly httpStatus: number | undefined;
+}
+
 const classOfStatus = (status: number): AgentErrorClass | undefined => {
   if (status === 401 || status === 403) return 'auth';
   if (status === 402) return 'billing';
@@ -38,6 +46,18 @@ const classOfAnswerError: Readonly<Record<string, AgentErrorClass>> = {
   max_output_tokens: 'output-limit',
 };
 
+/** What an announced retry means where only a person can mend it; `undefined` where waiting may help. */
+export const refusalOf = (error: string | undefined, httpStatus: number | undefined): ClaudeRefusal | undefined => {
+  const found = classOfAnswerError[error ?? ''];
+  return error !== undefined && (found === 'auth' || found === 'billing') ? { class: found, error, httpStatus } : undefined;
+};
+
+const refusedOutcome = ({ class: found, error, httpStatus }: ClaudeRefusal): AgentOutcome => {
+  const status = httpStatus === undefined ? '' : ` with status ${httpStatus}`;
+  const todo = found === 'auth' ? 'Log in by starting `claude`, or correct its key.' : 'Look at the account that it is billed to.';
+  return failedOutcome({ class: found, message: `Claude Code was refused${status} (${error}). ${todo}`, httpStatus });
+};
+
 const errorClass = (ending: ClaudeEnding): AgentErrorClass => {
   if (ending.stopReason === 'refusal') return 'refusal';
   if (ending.apiError === 'max_output_tokens') return 'output-limit';
@@ -56,15 +76,18 @@ const badReasons = new Set(['api_error', 'model_error', 'image_error', 'aborted_
  * The outcome of a Claude Code session that Gyre did not cut short. "Success" is spread over several fields, and each was seen to lie
  * alone: `subtype` says success with `is_error` on a refused key, and exit code 0 comes with an interrupted session.
  * @param ending `undefined` when the stream held no `result` event
+ * @param refusal set when the last thing that was heard of the model's service is a refusal; the session was then ended over it
  * @param linesSkipped lines too long to read, one of which may have been the result
  */
 export const claudeOutcome = (input: {
   readonly ending: ClaudeEnding | undefined;
+  readonly refusal: ClaudeRefusal | undefined;
   readonly process: ProcessResult;
   readonly linesSkipped: number;
   readonly stderrLine: string;
 }): AgentOutcome => {
   const { ending, process } = input;
+  if (input.refusal !== undefined) return refusedOutcome(input.refusal);
   if (ending === undefined) {
     // A program that refuses its arguments says so on stderr and prints no event at all.
     const said = input.stderrLine === '' ? '' : ` It said on stderr: ${input.stderrLine}`;

@@ -1,7 +1,7 @@
 import type { AgentOutcome, AgentRunResult, ToolUse } from '../core/agent-result.ts';
 import { oneLine } from '../core/text.ts';
-import { claudeOutcome } from './claude-outcome.ts';
-import type { ClaudeEnding } from './claude-outcome.ts';
+import { claudeOutcome, refusalOf } from './claude-outcome.ts';
+import type { ClaudeEnding, ClaudeRefusal } from './claude-outcome.ts';
 import { claudeUsage } from './claude-usage.ts';
 import type { JsonObject } from './json-fields.ts';
 import { asObject, jsonObjectOf, listAt, numberAt, objectAt, textAt } from './json-fields.ts';
@@ -30,6 +30,7 @@ export class ClaudeReader implements AgentReader {
   #result: JsonObject | undefined;
   #answerError: string | undefined;
   #answerText = '';
+  #refusal: ClaudeRefusal | undefined;
   #retries = 0;
   #linesSkipped = 0;
   #sawFinal = false;
@@ -71,7 +72,7 @@ export class ClaudeReader implements AgentReader {
     const stderrLine = oneLine(input.stderrTail.trim().split('\n').at(-1) ?? '', 300);
     return (
       outcomeOfEnd(input.process, this.#request.limits) ??
-      claudeOutcome({ ending, process: input.process, linesSkipped: this.#linesSkipped, stderrLine })
+      claudeOutcome({ ending, refusal: this.#refusal, process: input.process, linesSkipped: this.#linesSkipped, stderrLine })
     );
   }
 
@@ -109,6 +110,7 @@ export class ClaudeReader implements AgentReader {
       for (const denial of listAt(event, 'permission_denials')) this.#deny(asObject(denial));
     } else if (type === 'assistant') {
       this.#sawFinal = false;
+      this.#refusal = undefined;
       this.#answer(event);
     } else if (type === 'user') {
       this.#toolResults(event);
@@ -124,6 +126,9 @@ export class ClaudeReader implements AgentReader {
       this.#version = textAt(event, 'claude_code_version') ?? this.#version;
     } else if (subtype === 'api_retry') {
       this.#retries += 1;
+      // A refused key is final until an answer comes after all: a login that is being renewed is refused once or twice.
+      this.#refusal = refusalOf(textAt(event, 'error'), numberAt(event, 'error_status'));
+      this.#sawFinal = this.#refusal !== undefined;
     } else if (subtype === 'permission_denied') {
       this.#deny(event);
     }

@@ -44,8 +44,9 @@ export interface AgentProbe {
 export interface AgentReader {
   push(chunk: Uint8Array): void;
   /**
-   * True while the agent's announced final result stands: it has `resultGraceMs` to end by itself. Turns false again when the agent
-   * goes on working after all (a background sub-agent that reports), so look again before ending the process.
+   * True while the agent's announced final result stands, or an error that only a person can mend and that it tries to outwait: it has
+   * `resultGraceMs` to end by itself. Turns false again when the agent goes on working after all (a background sub-agent that reports,
+   * a login that was renewed), so look again before ending the process.
    */
   readonly sawFinal: boolean;
   /** Call once, after the process has ended and every byte was pushed. */

@@ -5,11 +5,10 @@ import path from 'node:path';
 import os from 'node:os';
 import { agentEnvironment, createAgent, type AgentAdapter } from '../agent/index.ts';
 import { promptFor } from '../config/index.ts';
-import { Fault } from '../core/fault.ts';
 import { epochMs, newRunId, type CommitSha, type EpochMs } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import { createDiscoverer } from '../discover/index.ts';
-import { openEngine, runJobsFolder, type Engine } from '../journal/index.ts';
+import { CancelledError, openEngine, runJobsFolder, type Engine } from '../journal/index.ts';
 import { createLander } from '../land/index.ts';
 import { interrupted } from '../loop/read.ts';
 import type { LoopParts } from '../loop/index.ts';
@@ -106,6 +105,7 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
       agentCommits: 0,
       notes: [],
     }),
+    stopping: stopping.signal,
     newRunId: () => newRunId(clock(), randomInt(2 ** 40)),
   };
   return {
@@ -179,7 +179,7 @@ const tickProcesses = ({
     else signal.addEventListener('abort', end, { once: true });
     const result = await running.result;
     signal.removeEventListener('abort', end);
-    if (signal.aborted) throw new Fault('INTERRUPTED', 'Discovery was interrupted.', { hint: 'Start again with: gyre run' });
+    if (signal.aborted) throw new CancelledError(interrupted);
     return result;
   };
 };

@@ -25,7 +25,9 @@ export const tickLines = (event: TickEvent): readonly string[] => {
     case 'attempt-started':
       return [`  attempt ${event.attempt}: ${event.agent} at work`];
     case 'agent-ended':
-      return [`  attempt ${event.attempt}: agent ended (${event.outcome}), ${spendText(event.spend)}`];
+      return [
+        `  attempt ${event.attempt}: agent ended (${event.outcome}), ${event.noModel ? 'no model was called' : spendText(event.spend)}`,
+      ];
     case 'verdict':
       return [`  attempt ${event.attempt}: ${event.verdict.verdict.toUpperCase()} ${oneLine(event.summary, 300)}`];
     case 'run-ended': {

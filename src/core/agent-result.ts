@@ -54,7 +54,7 @@ export interface ProcessFacts {
   readonly wallMs: number;
   /** Descendants that had left the process group and were ended by the sweep. */
   readonly orphansKilled: number;
-  /** True when the final result was there and the process was not: Gyre ended it after a grace. */
+  /** True when the final result, or a refusal that only a person can mend, was there and the process went on: Gyre ended it after a grace. */
   readonly endedAfterResult: boolean;
   /** True when a restarted engine took over a process that its predecessor had started. */
   readonly wasAdopted: boolean;

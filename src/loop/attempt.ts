@@ -14,7 +14,7 @@ import { blockedBy, outcomeText } from './agent-outcome.ts';
 import { runAgent } from './agent-session.ts';
 import { composePrompt } from './compose-prompt.ts';
 import { keep } from './keep.ts';
-import type { AttemptView, LoopParts, RunInput, TickEvent } from './port.ts';
+import type { AttemptView, LoopParts, RunInput, RunNow, TickEvent } from './port.ts';
 import { restoreTaskList } from './task-list.ts';
 
 export interface AttemptRequest {
@@ -47,12 +47,23 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
   const startedAt = await context.now(`${scope}/started`);
   report({ event: 'attempt-started', run, attempt, agent: agent.label });
 
-  const workspace = await context.step(`${scope}/workspace`, {}, () => parts.workspaces.open(run, base));
+  const at = (stage: RunNow['stage']): void => context.set('now', { attempt, stage, generation: context.run.generation } satisfies RunNow);
+  at('set-up');
+  const workspace = await openWorkspace(request);
   await setUp(request, workspace.dir);
   const prompt = await composePrompt(request);
   const before = await keep(request, `${scope}/checkout-before`, () => parts.fingerprint());
+  at('agent');
   const session = await runAgent({ ...request, agent, dir: workspace.dir, promptFile: parts.evidence.path(prompt.hash) });
-  report({ event: 'agent-ended', run, attempt, outcome: outcomeText(session.result), spend: session.spend });
+  report({
+    event: 'agent-ended',
+    run,
+    attempt,
+    outcome: outcomeText(session.result),
+    spend: session.spend,
+    noModel: session.usageSource === 'no-model',
+  });
+  at('verdict');
 
   const seen = { startedAt, prompt: prompt.hash, agent: trimmed(session) };
   let candidate: Candidate;
@@ -102,12 +113,20 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
   return { ...seen, record, candidate: candidate.commit, evidence: judged.evidence, verdict: shortened(judged.verdict), endedAt };
 };
 
+/** A recorded folder may be gone when a person opens the run again: an ended run's workspace can be freed. Opening one that is there is free. */
+const openWorkspace = async ({ parts, context, input, attempt }: AttemptRequest): Promise<{ readonly dir: string }> => {
+  const { id, generation } = context.run;
+  const open = (key: string): Promise<{ readonly dir: string }> => context.step(key, {}, () => parts.workspaces.open(id, input.base));
+  const opened = await open(`a${attempt}/workspace`);
+  return generation > 1 && attempt === input.firstAttempt ? await open(`a${attempt}/workspace/g${generation}`) : opened;
+};
+
 const setUp = async (request: AttemptRequest, dir: string): Promise<void> => {
   const { parts, context, input, attempt } = request;
   const { setup: command, setupTimeoutMs: timeoutMs } = input.loop.workspace;
-  // Once for a workspace; a stretch that a person opened may have had to build it again.
+  // Once a stretch: one that a person opened may have had to build the workspace again.
   if (command === undefined || attempt !== input.firstAttempt) return;
-  const key = `a${attempt}/setup`;
+  const key = `a${attempt}/setup/g${context.run.generation}`;
   await context.step(key, {}, async (step) => {
     const spec = parts.setupSpec({ dir, prefix: input.prefix, command, timeoutMs, marker: context.run.id });
     const result = await context.spawn(`${key}/p${step.performance}`, spec);
@@ -153,6 +172,7 @@ const trimmed = (session: AgentRunResult): AttemptView['agent'] => ({
   stdout: session.stdout,
   stderr: session.stderr,
   usageSource: session.usageSource,
+  retries: session.retries,
 });
 
 /** The user may well be editing while an agent works; that alone accuses nobody. An agent that changed nothing of its own while files

@@ -45,7 +45,7 @@ export const tick = async (parts: LoopParts, request: TickRequest): Promise<Tick
   let halted: string | undefined;
   const queue = planned.filter((plan) => plan.admit !== 'skip');
   const worker = async (): Promise<void> => {
-    for (let plan = queue.shift(); plan !== undefined && halted === undefined; plan = queue.shift()) {
+    for (let plan = queue.shift(); plan !== undefined && halted === undefined && !parts.stopping.aborted; plan = queue.shift()) {
       // A landing since discovery may have moved the base, and may have done this task along the way.
       const now = await parts.resolveBase(loop.land.target);
       if (now !== base && !(await parts.discoverer.isStillOpen({ loop, base: now, prefix, run: parts.runProcess, task: plan.task }))) {

@@ -46,7 +46,10 @@ export interface AttemptView {
   readonly prompt: EvidenceHash;
   readonly verdict: Verdict | undefined;
   readonly agent:
-    | Pick<AgentRunResult, 'agent' | 'session' | 'result' | 'process' | 'usage' | 'spend' | 'text' | 'stdout' | 'stderr' | 'usageSource'>
+    | Pick<
+        AgentRunResult,
+        'agent' | 'session' | 'result' | 'process' | 'usage' | 'spend' | 'text' | 'stdout' | 'stderr' | 'usageSource' | 'retries'
+      >
     | undefined;
   readonly startedAt: EpochMs;
   readonly endedAt: EpochMs;
@@ -77,6 +80,8 @@ export interface LoopParts {
   readonly clock: () => EpochMs;
   /** Any commit as something to judge: a merge of a candidate with what landed meanwhile. */
   readonly candidateOf: (commit: CommitSha, base: CommitSha) => Promise<Candidate>;
+  /** Aborted when the process is asked to end: nothing new is started. */
+  readonly stopping: AbortSignal;
   readonly newRunId: () => RunId;
 }
 
@@ -101,6 +106,14 @@ export interface PreviousAttempt {
   readonly verdict: Verdict;
 }
 
+/** Where an open run is, for lists: visible state, not history. */
+export interface RunNow {
+  readonly attempt: number;
+  readonly stage: 'set-up' | 'agent' | 'verdict' | 'landing';
+  /** Of the run, when this was said. */
+  readonly generation: number;
+}
+
 /** What happens while a tick runs, for whoever shows it. */
 export type TickEvent =
   | { readonly event: 'run-recovered'; readonly run: RunId; readonly title: string }
@@ -108,7 +121,14 @@ export type TickEvent =
   | { readonly event: 'skipped'; readonly task: Task; readonly why: string }
   | { readonly event: 'run-started'; readonly run: RunId; readonly task: Task; readonly reopened: boolean }
   | { readonly event: 'attempt-started'; readonly run: RunId; readonly attempt: number; readonly agent: string }
-  | { readonly event: 'agent-ended'; readonly run: RunId; readonly attempt: number; readonly outcome: string; readonly spend: Spend }
+  | {
+      readonly event: 'agent-ended';
+      readonly run: RunId;
+      readonly attempt: number;
+      readonly outcome: string;
+      readonly spend: Spend;
+      readonly noModel: boolean;
+    }
   | { readonly event: 'verdict'; readonly run: RunId; readonly attempt: number; readonly verdict: Verdict; readonly summary: string }
   | { readonly event: 'run-ended'; readonly run: RunId; readonly title: string; readonly output: RunOutput };
 

@@ -1,14 +1,38 @@
 // Reading a run's row back into words. The journal keeps JSON; these are the only places that say what it means.
 import type { RunExit } from '../core/exit.ts';
-import { addSpend, noSpend } from '../core/spend.ts';
+import { addSpend, noSpend, unknownSpend, type Spend } from '../core/spend.ts';
 import type { RunRow } from '../journal/index.ts';
-import type { AttemptView, RunInput, RunOutput } from './port.ts';
+import type { AttemptView, RunInput, RunNow, RunOutput } from './port.ts';
 
 export const inputOf = (row: RunRow): RunInput => row.input as RunInput;
 
 /** Attempts with a verdict, oldest first; empty for a run that is not known. */
 export const attemptsOf = (row: RunRow | undefined): readonly AttemptView[] =>
   (row?.view['attempts'] as readonly AttemptView[] | undefined) ?? [];
+
+/** What an open run is doing, as far as it has said. */
+export const nowOf = (row: RunRow): RunNow | undefined => row.view['now'] as RunNow | undefined;
+
+/** The session of an agent that was cut off before it could say what it had spent. */
+export const isCutSession = (row: RunRow): boolean => {
+  const now = nowOf(row);
+  const paid = inputOf(row).loop.agent.use !== 'scripted';
+  return paid && now !== undefined && now.stage !== 'set-up' && now.attempt > attemptsOf(row).length;
+};
+
+/** True when some session of the run, in this stretch or an earlier one, ended without a count of what it had spent. */
+export const spentUnseen = (row: RunRow | undefined): boolean => row?.view['spentUnseen'] === true;
+
+/** What the attempts spent; unknown when a session was cut off (L8). */
+export const spendOf = (views: readonly AttemptView[], unseen: boolean): Spend =>
+  addSpend([noSpend, ...views.map((view) => view.record.spend), ...(unseen ? [unknownSpend] : [])]);
+
+/** True when all that worked on the run was a script. */
+export const calledNoModel = (row: RunRow): boolean => {
+  const attempts = attemptsOf(row);
+  const ran = attempts.length > 0 || (nowOf(row)?.stage ?? 'set-up') !== 'set-up';
+  return ran && inputOf(row).loop.agent.use === 'scripted' && attempts.every((attempt) => attempt.agent?.usageSource === 'no-model');
+};
 
 /** Reason text that marks a run interrupted by the end of its engine's process: not a person's decision about the task. */
 export const interrupted = 'interrupted';
@@ -19,7 +43,7 @@ export const outputOf = (row: RunRow): RunOutput => {
   const rest = {
     landed: undefined,
     evidence: undefined,
-    spend: addSpend([noSpend, ...attemptsOf(row).map((attempt) => attempt.record.spend)]),
+    spend: spendOf(attemptsOf(row), spentUnseen(row) || isCutSession(row)),
   };
   const reason = row.error?.message ?? '';
   if (row.state === 'cancelled') {

@@ -78,6 +78,37 @@ describe('recorded sessions of Claude Code 2.1.332', () => {
     expect(read(name, { exitCode: 0 }).result.outcome).toBe('failed');
   });
 
+  it('AGT-03 a refused key is told by the first retry, and a session ended over it is failed: auth, with no result of its own', () => {
+    const lines = transcript('r401-sigint').toString('utf8').split('\n');
+    const reader = new ClaudeReader(anyRequest, ['claude']);
+    const seen = lines.map((line) => {
+      reader.push(Buffer.from(`${line}\n`));
+      return reader.sawFinal;
+    });
+    expect(seen.slice(0, 3)).toEqual([false, true, true]);
+    const { result, retries } = read('r401-sigint', { end: 'after-result', exitCode: 0 });
+    expect(result).toMatchObject({ outcome: 'failed', error: { class: 'auth', httpStatus: 401, retryable: false } });
+    expect(retries).toBe(2);
+    // Whom a person stopped is cancelled, whatever it waited for.
+    expect(read('r401-sigint', { end: 'cancelled', exitCode: 0 }).result).toEqual({ outcome: 'cancelled' });
+  });
+
+  it('LIM-01 a refusal that passes (a login being renewed) ends nothing', () => {
+    const result = read('r401-recovers');
+    expect(result.result).toEqual({ outcome: 'completed' });
+    expect(result.retries).toBe(2);
+    const reader = new ClaudeReader(anyRequest, ['claude']);
+    const [, retry = '', , answer = ''] = transcript('r401-recovers').toString('utf8').split('\n');
+    reader.push(Buffer.from(`${retry}\n`));
+    expect(reader.sawFinal).toBe(true);
+    reader.push(Buffer.from(`${answer}\n`));
+    expect(reader.sawFinal).toBe(false);
+    // A rate limit is worth waiting for.
+    const limited = new ClaudeReader(anyRequest, ['claude']);
+    limited.push(transcript('r429-recovers').subarray(0, transcript('r429-recovers').indexOf('"assistant"')));
+    expect(limited.sawFinal).toBe(false);
+  });
+
   it('AGT-04 what another try later can mend is told apart from what a person must mend', () => {
     expect(['r429-for-ever', 'r500-for-ever', 'refused'].map(retryable)).toEqual([true, true, true]);
     expect(['r401', 'r402', 'refusal'].map(retryable)).toEqual([false, false, false]);

@@ -42,6 +42,8 @@ describe('field reports: agent process', () => {
       expect(pids.filter(isRunning)).toEqual([]);
       expect((await scene.gyre('stop', run)).code).toBe(0);
       expect((await lastRun(scene)).exit).toMatchObject({ exit: 'stopped', by: 'cancelled' });
+      // L8: what the cut-off attempt cost is unknown, not nothing.
+      expect((await scene.gyre('show', run)).stdout).toContain('spend    unknown cost');
       expect(isRunning(stranger.pid as number)).toBe(true);
     } finally {
       stranger.kill('SIGKILL');

@@ -257,7 +257,7 @@ const checkoutText = (repo: string, env: NodeJS.ProcessEnv): string => {
 };
 
 /** Waits until a condition holds; fails with the sentence when it does not within the bound. */
-export const waitFor = async (sentence: string, condition: () => boolean | Promise<boolean>, withinMs = 20_000): Promise<void> => {
+export const waitFor = async (sentence: string, condition: () => boolean | Promise<boolean>, withinMs = 60_000): Promise<void> => {
   const until = Date.now() + withinMs;
   while (!(await condition())) {
     if (Date.now() > until) throw new Error(`not within ${withinMs} ms: ${sentence}`);

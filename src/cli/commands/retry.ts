@@ -36,7 +36,12 @@ export const retry = async (
     const open = row.state === 'pending' || row.state === 'running';
     const handles = open ? await engine.recover([handler]) : [];
     const handle = handles.find(({ id }) => id === row.id) ?? (await engine.reopen(handler, row.id, reopenedInput(row, loop)));
-    return await handle.ended;
+    // Others that a dead engine left open go on as well, and are not left half-way by this command's end.
+    await Promise.all(handles.map((other) => other.ended));
+    const last = await handle.ended;
+    // A handler that ended without a word (cancelled, failed) could not report its end itself.
+    if (last.state !== 'done') report({ event: 'run-ended', run: last.id, title: input.task.title, output: outputOf(last) });
+    return last;
   });
   process.exitCode = exitCodeOf(outputOf(ended).exit);
   if (options.json === true) printJson(summaryOf(ended));
