@@ -6,6 +6,7 @@
 //
 // A process that ended because its engine died (`owner-died`) has no outcome of its own: it is started again in a new folder.
 import path from 'node:path';
+import { Fault } from '../core/fault.ts';
 import type { ManagedProcess, ProcessHost, ProcessResult, ProcessSpec } from '../process/index.ts';
 import { CancelledError } from './cancelled-error.ts';
 import { jobDirOf } from './names.ts';
@@ -82,6 +83,12 @@ const openWatched = async (tools: SpawnTools, jobDir: string, request: SpawnRequ
   return managed;
 };
 
+const taken = (jobDir: string): Fault =>
+  new Fault('JOB_FOLDER_TAKEN', `The job folder ${jobDir} held a process or a result before anything was started there.`, {
+    hint: 'Something else writes into the state home. Look at the folder, remove it, then retry the run.',
+    data: { jobDir },
+  });
+
 /**
  * One process from its opening to its end.
  * @throws Fault as recorded when it could not be opened or watched; the cancel when the run was cancelled meanwhile, because how a
@@ -125,6 +132,9 @@ export const performSpawn = async (scope: Scope, tools: SpawnTools, request: Spa
   const jobDir = jobDirOf({ run: scope.run.id, key, performance: (scope.steps.get(key)?.performed ?? 0) + 1 });
   const step = await scope.intend(key, 'spawn', { plan: { jobDir }, details: describe(spec, jobDir) });
   scope.assertMayPerform();
-  const started = await runProcess(scope, tools, { step, jobDir: path.join(tools.stateHome, jobDir), request });
+  const folder = path.join(tools.stateHome, jobDir);
+  // Nobody was asked to start this before its intent, so what stands there is no outcome of ours; an agent may have put it there.
+  if ((await tools.processes.inspect(folder).catch(() => 'lost')) !== 'absent') return scope.fail(step, taken(folder));
+  const started = await runProcess(scope, tools, { step, jobDir: folder, request });
   return (await scope.complete(step, started)) as SpawnResult;
 };
