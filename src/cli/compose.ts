@@ -8,7 +8,7 @@ import { promptFor } from '../config/index.ts';
 import { epochMs, newRunId, type CommitSha, type EpochMs } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import { createDiscoverer } from '../discover/index.ts';
-import { CancelledError, openEngine, type Engine } from '../journal/index.ts';
+import { CancelledError, openEngine, runJobsFolder, type Engine } from '../journal/index.ts';
 import { createLander } from '../land/index.ts';
 import { interrupted } from '../loop/read.ts';
 import type { LoopParts } from '../loop/index.ts';
@@ -27,13 +27,16 @@ import {
   createWorkspaces,
   differences,
   fingerprintCheckout,
+  gitSetupChanges,
   readFileAt,
+  readGitSetup,
   resolveBase,
   treeOf,
   type WorkspaceManager,
 } from '../workspace/index.ts';
 import type { Place } from './place.ts';
 import { entryArgv } from './entries.ts';
+import { runsWithJobs, tidyStateHome } from './tidy-state-home.ts';
 
 export interface Cycle extends AsyncDisposable {
   readonly engine: Engine;
@@ -56,6 +59,12 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
   const { repository, stateHome } = place;
   const processes = createProcessHost({ shim: entryArgv('shim'), cacheDir: path.join(stateHome, 'cache') });
   const engine = await openEngine({ stateHome, processes, clock, chance: Math.random });
+  await tidyStateHome({
+    stateHome,
+    keepJobs: jobsToKeep(engine),
+    endProcesses: (marker) => processes.sweep(marker),
+    isRunning: async (jobDir) => (await processes.inspect(jobDir)) === 'running',
+  });
   const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
   const workspaces = createWorkspaces({ repository, stateHome, clock });
   const readFileOf: LoopParts['readFile'] = async (commit, file) => (await readFileAt(repository, commit, file))?.toString('utf8');
@@ -80,6 +89,8 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
     readFile: readFileOf,
     fingerprint: () => fingerprintCheckout(repository),
     differences,
+    gitSetup: () => readGitSetup(repository),
+    gitSetupChanges,
     runProcess: tickProcesses({ processes, stateHome, signal: stopping.signal }),
     setupSpec: (request) => setupSpec(request, env),
     sweep: (marker) => processes.sweep(marker),
@@ -107,6 +118,12 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
     },
     [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
   };
+};
+
+const jobsToKeep = (engine: Engine): ReadonlySet<string> => {
+  const runs = engine.reader.runs();
+  const open = runs.filter((run) => run.endedAt === undefined);
+  return new Set([...open, ...runs.slice(-runsWithJobs)].map((run) => runJobsFolder(run.id)));
 };
 
 /** Builds the agent a loop names. */

@@ -18,11 +18,21 @@ export const table = (rows: readonly (readonly string[])[]): string[] => {
   );
 };
 
-/** A reader that went away (`gyre logs | head`) is no error. */
-export const tolerateClosedPipe = (): void => {
+/** The reader of a pipe went away (EPIPE), or the terminal did (EIO). */
+const isGone = (error: NodeJS.ErrnoException): boolean => error.code === 'EPIPE' || error.code === 'EIO';
+
+/** A reader that went away (`gyre run | head`, a closed terminal) takes no run with it: what it would have read is dropped. */
+export const outliveReaders = (): void => {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (!isGone(error)) throw error;
+    });
+};
+
+/** For commands that do nothing but print: without a reader (`gyre logs | head`) there is nothing left to do. */
+export const endWithReader = (): void => {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
+    if (isGone(error)) process.exit(0);
   });
 };
 

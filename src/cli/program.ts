@@ -22,6 +22,7 @@ Exit codes: 0 goal met or nothing to do, 2 bad usage or configuration, 3 parked 
     .option('--loop <name>', 'name of the loop file', 'fix-tests')
     .option('--agent <name>', 'agent to write into the loop instead of the detected one')
     .option('--test <command>', 'test command to write into the loop instead of the detected one')
+    .addOption(json())
     .action(async (options) => (await import('./commands/init.ts')).init(options));
 
   program
@@ -86,7 +87,8 @@ Exit codes: 0 goal met or nothing to do, 2 bad usage or configuration, 3 parked 
     .command('stop')
     .description('cancel an open run: its agent is ended, its work is kept')
     .argument('<run>', 'run id or its unique beginning')
-    .action(async (run) => (await import('./commands/stop.ts')).stop(run));
+    .addOption(json())
+    .action(async (run, options) => (await import('./commands/stop.ts')).stop(run, options));
 
   program
     .command('retry')

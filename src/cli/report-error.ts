@@ -3,9 +3,26 @@ import { CommanderError } from 'commander';
 import { exitCodes } from '../core/exit.ts';
 import { Fault, Rejection } from '../core/fault.ts';
 import { issueText } from '../core/issue-text.ts';
+import { printJson } from './print.ts';
 
-/** Prints what went wrong and returns the exit code. */
-export const exitWith = (error: unknown, print: (line: string) => void): number => {
+/**
+ * Prints what went wrong on stderr; with `--json` also as one document on stdout, so that a program that reads it always finds one.
+ * @returns the exit code
+ */
+export const reportError = (error: unknown, { json }: { readonly json: boolean }): number => {
+  const exitCode = exitWith(error, (text) => process.stderr.write(`${text}\n`));
+  if (json && exitCode !== 0) printJson({ error: { ...plainError(error), exitCode } });
+  return exitCode;
+};
+
+const plainError = (error: unknown): object => {
+  if (error instanceof Rejection) return { code: 'USAGE', message: error.message, issues: error.issues.map(issueText), hint: error.hint };
+  if (error instanceof Fault) return { code: error.code, message: error.message, hint: error.hint };
+  if (error instanceof CommanderError) return { code: 'USAGE', message: error.message.replace(/^error: /, '') };
+  return { code: 'DEFECT', message: error instanceof Error ? error.message : String(error) };
+};
+
+const exitWith = (error: unknown, print: (line: string) => void): number => {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : exitCodes.usage;
   if (error instanceof Rejection) {
     print(`gyre: ${error.message}`);

@@ -1,4 +1,4 @@
-import type { TestResult } from './test-report.ts';
+import { unnamedTest, type TestResult } from './test-report.ts';
 import type { CheckObservation } from './verdict.ts';
 
 /** What a test did on base over all runs. `mixed`: not the same in every run, which is what flaky means; absence from a run counts. */
@@ -27,9 +27,27 @@ export const baseStatuses = (runs: readonly CheckObservation[]): ReadonlyMap<str
   return statuses;
 };
 
+/** Takes off the ` #2` that tells tests of one name apart. */
+const withoutCount = (id: string): string => id.replace(/ #\d+$/, '');
+
 /**
- * True for the entry a runner makes for a file as a whole when the file could not be loaded: its name is a path. Once the file loads, that
- * entry is replaced by the tests inside, so its absence is not the absence of a test.
+ * True for the entry a runner makes for a file as a whole when the file could not be loaded: it has no name but its file, or, where a
+ * report names no files at all, a path for a name. Once the file loads, that entry is replaced by the tests inside, so its absence is not
+ * the absence of a test.
  */
 export const isFileEntry = (test: TestResult): boolean =>
-  /^\S+\.\w{1,5}$/.test(test.name) && (test.file === undefined || test.file.endsWith(test.name) || test.name.endsWith(test.file));
+  test.file === undefined ? /^\S+\.\w{1,5}$/.test(test.name) : withoutCount(test.id) === test.file;
+
+/** True for a test of the suite, package or file that `entry` names. */
+export const isInside = (test: TestResult, entry: TestResult): boolean =>
+  test.id !== entry.id &&
+  (test.id.startsWith(`${withoutCount(entry.id)} > `) || (isFileEntry(entry) && test.file === entry.file && test.file !== undefined));
+
+export const isUnnamed = (test: TestResult): boolean => test.name === unnamedTest;
+
+/**
+ * Whether a test that is not in this report may have passed: the report names red tests only, and no fewer tests ran than on base. One that
+ * was deleted or skipped is missing from the count.
+ */
+export const isGreenByCount = (base: readonly CheckObservation[], observation: CheckObservation): boolean =>
+  testsOf(observation).some((test) => isUnnamed(test)) && executedOf(observation) >= Math.max(...base.map((run) => executedOf(run)));

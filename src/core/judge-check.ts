@@ -1,11 +1,8 @@
-import { baseStatuses, executedOf, isFileEntry, testsOf } from './baseline-status.ts';
-import { cutMiddle } from './text.ts';
+import { baseStatuses, executedOf, isFileEntry, isGreenByCount, isInside, testsOf } from './baseline-status.ts';
+import { judgeOwnTest } from './judge-own-test.ts';
+import { evidenceOf, failureTexts, named, times } from './judgement-text.ts';
+import { testsCounted } from './test-counts.ts';
 import type { Baseline, CheckObservation, FailureReason } from './verdict.ts';
-
-/** Most letters of failure text that one reason hands to the next attempt. */
-export const evidenceLetters = 8_000;
-/** Most test ids that one sentence names. */
-const idsInSentence = 5;
 
 /** What the task asks of this check: nothing of its own, one test, or the exit code. */
 export type OwnProof = { readonly by: 'test'; readonly test: string } | { readonly by: 'command' } | undefined;
@@ -30,26 +27,7 @@ export interface JudgeRequest {
 
 const blocked = (why: string): Judgement => ({ reasons: [], why: [why], notes: [], blocked: true, informative: false });
 
-const times = (count: number, of: number): string => `${count} of ${of} runs`;
-
-const named = (ids: readonly string[]): string => {
-  const shown = ids.slice(0, idsInSentence).map((id) => `"${id}"`);
-  return ids.length > idsInSentence ? `${shown.join(', ')} and ${ids.length - idsInSentence} more` : shown.join(', ');
-};
-
 const counted = (ids: readonly string[], word: string): string => `${ids.length} ${word}${ids.length === 1 ? '' : 's'}`;
-
-/** Cuts, and takes out the folder of the clean room, which is gone by the time anybody reads this. */
-const evidenceOf = (observation: CheckObservation, text: string): string =>
-  cutMiddle(observation.cwd === '' ? text : text.replaceAll(`${observation.cwd}/`, ''), evidenceLetters);
-
-const failureTexts = (observation: CheckObservation, ids: readonly string[]): string => {
-  const wanted = new Set(ids);
-  const texts = testsOf(observation)
-    .filter((test) => wanted.has(test.id) && test.message !== '')
-    .map((test) => `${test.id}\n${test.message}`);
-  return evidenceOf(observation, texts.length === 0 ? observation.output : texts.join('\n\n'));
-};
 
 /** A sentence when the observation cannot be read at all, for base runs and candidate alike (L2). */
 const unreadable = (observation: CheckObservation, where: string): string | undefined => {
@@ -58,6 +36,16 @@ const unreadable = (observation: CheckObservation, where: string): string | unde
   if (observation.report.read === 'broken')
     return `The test report of ${where} is broken (${observation.report.format}): ${observation.report.why}`;
   return undefined;
+};
+
+/** A sentence when a check without a report says itself that it ran fewer tests than on base, or no longer says how many. */
+const fewerTests = ({ name, base, observation }: JudgeRequest): string | undefined => {
+  const counts = base.runs.map((run) => testsCounted(run.output) ?? 0);
+  const baseline = Math.min(...counts);
+  const now = testsCounted(observation.output);
+  if (baseline === 0 || (now !== undefined && now >= baseline)) return undefined;
+  const said = now === undefined ? `says no longer how many tests it ran` : `ran ${now} ${now === 1 ? 'test' : 'tests'}`;
+  return `${now ?? 0} tests, baseline ${baseline}: check "${name}" ${said} on the candidate.`;
 };
 
 /** Exit codes alone: what a check says that names no tests. */
@@ -105,64 +93,30 @@ const judgeExitBesideTests = (request: JudgeRequest, failedIds: readonly string[
   return [{ kind: 'check-red', sentence, failing: [`check ${name}`], evidence: evidenceOf(observation, observation.output) }];
 };
 
-/** True for a test of the suite or file that `entry` names. */
-const isInside = (id: string, entry: string): boolean => id.startsWith(`${entry} > `);
-
-const judgeOwnTest = (request: JudgeRequest, test: string): Pick<Judgement, 'reasons' | 'why'> => {
-  const { name, base, observation } = request;
-  const outcomes = base.runs.map((run) => testsOf(run).find(({ id }) => id === test));
-  const red = outcomes.filter((result) => result?.outcome === 'failed').length;
-  if (red !== base.runs.length) {
-    const sentence = `Test "${test}" is not red on base (failed in ${times(red, base.runs.length)}), so a green one proves nothing.`;
-    return { reasons: [], why: [sentence] };
-  }
-  const now = testsOf(observation).find(({ id }) => id === test);
-  if (now?.outcome === 'passed') return { reasons: [], why: [] };
-  if (now?.outcome === 'skipped') return { reasons: [], why: [`Test "${test}" was not executed on the candidate: it is skipped.`] };
-  if (now?.outcome === 'failed') {
-    const sentence = `Test "${test}" is still red in check "${name}".`;
-    return { reasons: [{ kind: 'task-still-red', sentence, failing: [test], evidence: failureTexts(observation, [test]) }], why: [] };
-  }
-  const onBase = outcomes.find((result) => result !== undefined);
-  if (observation.exitCode === 0 && onBase !== undefined) {
-    const passed = testsOf(observation).filter(({ outcome }) => outcome === 'passed');
-    // An entry for a suite or a file goes away with its trouble; the tests inside stand in its place. They must be there and green.
-    if (passed.some(({ id }) => isInside(id, test))) return { reasons: [], why: [] };
-    if (isFileEntry(onBase)) {
-      const known = baseStatuses(base.runs);
-      if (passed.some(({ id }) => !known.has(id))) return { reasons: [], why: [] };
-      return { reasons: [], why: [`The entry "${test}" is gone on the candidate and no new test ran, so nothing shows that it works.`] };
-    }
-  }
-  // Gone in a red run is a break (a file that no longer parses takes its tests along); gone in a green one hides what was red.
-  const sentence = `Test "${test}" was red on base and is gone on the candidate (exit code ${observation.exitCode}): it was not executed.`;
-  const kind = observation.exitCode === 0 ? 'cheat' : 'task-still-red';
-  return { reasons: [{ kind, sentence, failing: [test], evidence: evidenceOf(observation, observation.output) }], why: [] };
-};
-
 /** Tests beside the task's own: what base had green must be green, and what is new must not be red. */
 const judgeOtherTests = (request: JudgeRequest): Pick<Judgement, 'reasons' | 'notes'> => {
   const { name, base, observation, own } = request;
   const ownTest = own?.by === 'test' ? own.test : undefined;
   const statuses = baseStatuses(base.runs);
-  const now = new Map(testsOf(observation).map((test) => [test.id, test.outcome]));
+  const tests = testsOf(observation);
+  const now = new Map(tests.map((test) => [test.id, test.outcome]));
   const failed = [...now].filter(([id, outcome]) => outcome === 'failed' && id !== ownTest).map(([id]) => id);
-  const broken = failed.filter((id) => !['failed', 'mixed'].includes(statuses.get(id) ?? ''));
+  // What stood red around tests on base kept them from running there: what they show now is old, not new.
+  const redOnBase = base.runs.flatMap((run) => testsOf(run).filter((test) => statuses.get(test.id) === 'failed'));
+  const around = redOnBase.filter((test) => test.id !== ownTest);
+  const uncovered = tests
+    .filter((test) => test.outcome === 'failed' && !statuses.has(test.id) && around.some((entry) => isInside(test, entry)))
+    .map((test) => test.id);
+  const broken = failed.filter((id) => !['failed', 'mixed'].includes(statuses.get(id) ?? '') && !uncovered.includes(id));
   const lost = [...statuses].filter(([id, status]) => status === 'passed' && (now.get(id) ?? 'skipped') === 'skipped').map(([id]) => id);
   const old = failed.filter((id) => statuses.get(id) === 'failed');
   const flaky = failed.filter((id) => statuses.get(id) === 'mixed');
-  const entries = new Set(
-    base.runs.flatMap((run) =>
-      testsOf(run)
-        .filter((test) => isFileEntry(test))
-        .map((test) => test.id),
-    ),
-  );
-  const hidden = [...statuses]
-    .filter(([id, status]) => status === 'failed' && id !== ownTest && (now.get(id) ?? 'skipped') === 'skipped')
-    .filter(([id]) => !entries.has(id) && ![...now.keys()].some((other) => isInside(other, id)))
-    .map(([id]) => id);
-
+  const absent = isGreenByCount(base.runs, observation) ? [] : redOnBase;
+  const hidden = absent
+    .filter((test) => test.id !== ownTest && (now.get(test.id) ?? 'skipped') === 'skipped')
+    .filter((test) => !isFileEntry(test) && !tests.some((other) => isInside(other, test)))
+    .map((test) => test.id);
+  const vanished = [...new Set(hidden)];
   const reasons: FailureReason[] = [];
   if (broken.length > 0) {
     const sentence = `Newly failing in check "${name}": ${counted(broken, 'test')}: ${named(broken)}.`;
@@ -174,14 +128,16 @@ const judgeOtherTests = (request: JudgeRequest): Pick<Judgement, 'reasons' | 'no
   }
   // Where the exit code is the proof, a red test that is no longer run is how a red check is made green without repairing anything.
   const hides = own?.by === 'command' && observation.exitCode === 0;
-  if (hidden.length > 0 && hides) {
-    const sentence = `Red on base and no longer run in check "${name}": ${counted(hidden, 'test')}: ${named(hidden)}.`;
-    reasons.push({ kind: 'cheat', sentence, failing: hidden.toSorted(), evidence: evidenceOf(observation, observation.output) });
+  if (vanished.length > 0 && hides) {
+    const sentence = `Red on base and no longer run in check "${name}": ${counted(vanished, 'test')}: ${named(vanished)}.`;
+    reasons.push({ kind: 'cheat', sentence, failing: vanished.toSorted(), evidence: evidenceOf(observation, observation.output) });
   }
   const notes: string[] = [];
+  if (uncovered.length > 0)
+    notes.push(`Red in check "${name}" and kept from running on base by what was red around them: ${named(uncovered)}.`);
   if (old.length > 0) notes.push(`Old failures in check "${name}" (red on base too): ${named(old)}.`);
   if (flaky.length > 0) notes.push(`Flaky in check "${name}" (sometimes red on base): ${named(flaky)}.`);
-  if (hidden.length > 0 && !hides) notes.push(`Red on base and no longer run in check "${name}": ${named(hidden)}.`);
+  if (vanished.length > 0 && !hides) notes.push(`Red on base and no longer run in check "${name}": ${named(vanished)}.`);
   return { reasons, notes };
 };
 
@@ -205,6 +161,8 @@ export const judgeCheck = (request: JudgeRequest): Judgement => {
     return blocked(`0 tests, baseline ${baseline}: check "${name}" executed no test on the candidate.`);
   if (observation.report.read !== 'yes') {
     if (own?.by === 'test') return blocked(`Check "${name}" gave no readable test report, so test "${own.test}" was not seen.`);
+    const fewer = observation.exitCode === 0 ? fewerTests(request) : undefined;
+    if (fewer !== undefined) return blocked(fewer);
     return judgeExitCode(request);
   }
   const failed = testsOf(observation).filter((test) => test.outcome === 'failed');
@@ -217,10 +175,16 @@ export const judgeCheck = (request: JudgeRequest): Judgement => {
     const exit = judgeExitCode(request);
     return { ...exit, reasons: [...exit.reasons, ...others.reasons], notes: others.notes, informative };
   }
-  const ownTest = own === undefined ? { reasons: [], why: [] } : judgeOwnTest(request, own.test);
+  const ownTest = own === undefined ? { reasons: [], why: [], notes: [] } : judgeOwnTest(request, own.test);
   const exit = judgeExitBesideTests(
     request,
     failed.map((test) => test.id),
   );
-  return { reasons: [...ownTest.reasons, ...others.reasons, ...exit], why: ownTest.why, notes: others.notes, blocked: false, informative };
+  return {
+    reasons: [...ownTest.reasons, ...others.reasons, ...exit],
+    why: ownTest.why,
+    notes: [...ownTest.notes, ...others.notes],
+    blocked: false,
+    informative,
+  };
 };

@@ -13,6 +13,9 @@ export interface TestResult {
   readonly message: string;
 }
 
+/** Name of a test that ran and passed although its runner did not say which it was (pytest without `-rA`). Red tests are always named. */
+export const unnamedTest = '(unnamed test)';
+
 export type ReportFormat = 'tap' | 'node-spec' | 'jest-json' | 'junit' | 'pytest' | 'go-json' | 'cargo';
 
 export type TestReport =

@@ -28,9 +28,12 @@ export const cutMiddle = (text: string, letters: number): string => {
 const escapes = /\u001B(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)|[@-Z\\-_])/g;
 // oxlint-disable-next-line no-control-regex
 const controls = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F]/g;
+// Overrides, embeddings and isolates of the bidirectional algorithm (UAX 9): they make a line read as what it is not.
+const turns = /[\u202A-\u202E\u2066-\u2069]/g;
 
-/** Plain text for people and prompts: no colour codes, no cursor moves, CRLF as LF. Other control characters become U+FFFD-free blanks. */
-export const plainText = (text: string): string => text.replace(escapes, '').replace(/\r\n?/g, '\n').replace(controls, '');
+/** Plain text for people and prompts: no colour codes, no cursor moves, no turned direction, CRLF as LF. Other control characters become U+FFFD-free blanks. */
+export const plainText = (text: string): string =>
+  text.replace(escapes, '').replace(/\r\n?/g, '\n').replace(controls, '').replace(turns, '');
 
 /** The first line, cut to a length that fits a terminal row. */
 export const oneLine = (text: string, letters = 120): string => {

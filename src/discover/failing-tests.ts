@@ -5,9 +5,6 @@ import type { CheckObservation } from '../core/verdict.ts';
 import { found, keyOf, taskTextLetters, type Found } from './found.ts';
 import { unusableRun } from './unusable-run.ts';
 
-/** How a report lists tests that passed and were not named by their runner (pytest without `-rA`). */
-const unnamed = '(unnamed test)';
-
 interface Runs {
   readonly command: string;
   readonly source: string;
@@ -72,18 +69,11 @@ const fromTests = (input: Runs): Found => {
       why: `Flaky: red ${red} of ${runs.length} runs on the same commit.`,
     }));
   const problems: string[] = [];
-  // Without names of green tests a repaired test looks like a deleted one, and no attempt could ever be judged.
-  const namesGreen = !runs.some((run) => testsWith(run.report, 'passed').some((test) => test.name === unnamed));
-  const provable = always.filter(({ test }) => namesGreen || test.id === test.file);
-  if (provable.length < always.length)
-    problems.push(
-      `${source}: ${always.length - provable.length} failing tests were left out, because the output does not name the tests that pass, so a repair could not be told from a deletion. Add -rA to the pytest command.`,
-    );
   if (always.length > 0 && runs.every((run) => run.exitCode === 0))
     problems.push(
       `${source}: the command ends with exit code 0 although ${always.length} tests failed, so its exit code proves nothing. Take out what hides it (such as "|| true").`,
     );
-  return found({ tasks: provable.map(({ test, run }) => testTask(input, run, test)), setAside, problems });
+  return found({ tasks: always.map(({ test, run }) => testTask(input, run, test)), setAside, problems });
 };
 
 const noTest = (run: CheckObservation): boolean => testsWith(run.report, 'passed').length + testsWith(run.report, 'failed').length === 0;

@@ -1,3 +1,4 @@
+import { isInside, isUnnamed } from '../core/baseline-status.ts';
 import type { Task } from '../core/task.ts';
 import type { CheckObservation } from '../core/verdict.ts';
 
@@ -10,5 +11,13 @@ export const isOpenIn = (task: Task, observation: CheckObservation): boolean => 
   if (proof.by === 'checks' || observation.end !== 'ran') return true;
   if (proof.by === 'command') return observation.exitCode !== 0;
   if (observation.report.read !== 'yes') return true;
-  return !observation.report.tests.some((test) => test.id === proof.test && test.outcome === 'passed');
+  const { tests } = observation.report;
+  const itself = tests.find((test) => test.id === proof.test);
+  if (itself !== undefined) return itself.outcome !== 'passed';
+  // A report that names red tests only, and does not name this one.
+  if (tests.some((test) => isUnnamed(test))) return false;
+  // The entry of a whole suite or file gives way to the tests inside once it works.
+  const entry = { id: proof.test, name: proof.test, file: proof.file, outcome: 'failed', message: '' } as const;
+  const inside = tests.filter((test) => isInside(test, entry));
+  return !inside.some((test) => test.outcome === 'passed') || inside.some((test) => test.outcome === 'failed');
 };

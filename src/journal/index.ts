@@ -3,3 +3,4 @@ export { requestCancel } from './cancel-requests.ts';
 export { CancelledError } from './cancelled-error.ts';
 export { openEngine } from './engine.ts';
 export { openReader } from './reader.ts';
+export { runJobsFolder } from './names.ts';

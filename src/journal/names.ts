@@ -37,9 +37,12 @@ export const assertDomainKind = (kind: string): void => {
 const safeName = (name: string): string =>
   name === slug(name) ? name : `${slug(name, 40)}~${createHash('sha256').update(name).digest('hex').slice(0, 8)}`;
 
+/** The folder below `jobs/` that holds the processes of one run. */
+export const runJobsFolder = (run: string): string => safeName(run);
+
 /**
  * The job folder of a process, relative to the state home, with `/`.
  * @param performance counts from 1 how often the process was started; a process that was cancelled is started again in a new folder
  */
 export const jobDirOf = (place: { readonly run: string; readonly key: string; readonly performance: number }): string =>
-  `jobs/${safeName(place.run)}/${safeName(place.key)}.${place.performance}`;
+  `jobs/${runJobsFolder(place.run)}/${safeName(place.key)}.${place.performance}`;

@@ -38,7 +38,10 @@ const held = (stateHome: string, owner: Owner | undefined): Fault => {
       ? 'by another engine that is just starting'
       : `by process ${owner.identity.pid} since ${new Date(owner.takenAt).toISOString()}`;
   return new Fault('STATE_HOME_HELD', `The state home ${stateHome} is held ${who}.`, {
-    hint: owner === undefined ? 'Try again.' : 'Use that engine, or end it first.',
+    hint:
+      owner === undefined
+        ? 'Try again.'
+        : 'Wait until it has ended: `gyre status` shows what it does, and `gyre stop <run>` ends a run of it.',
     data: { stateHome, ...(owner === undefined ? {} : { pid: owner.identity.pid, since: owner.takenAt, epoch: owner.epoch }) },
   });
 };

@@ -9,7 +9,7 @@ import { cutMiddle } from '../core/text.ts';
 import type { GuardFinding, Verdict } from '../core/verdict.ts';
 import type { RunContext } from '../journal/index.ts';
 import type { RunProcess } from '../verify/index.ts';
-import type { Candidate } from '../workspace/index.ts';
+import type { Candidate, GitSetup } from '../workspace/index.ts';
 import { blockedBy, outcomeText } from './agent-outcome.ts';
 import { runAgent } from './agent-session.ts';
 import { composePrompt } from './compose-prompt.ts';
@@ -25,6 +25,8 @@ export interface AttemptRequest {
   readonly task: Task;
   readonly attempt: number;
   readonly earlier: readonly AttemptView[];
+  /** As it was before the first attempt of this stretch. */
+  readonly gitSetup: GitSetup;
   /** What is left of the run's time. */
   readonly remainingMs: number;
   readonly report: (event: TickEvent) => void;
@@ -45,9 +47,9 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
   const startedAt = await context.now(`${scope}/started`);
   report({ event: 'attempt-started', run, attempt, agent: agent.label });
 
-  const at = (stage: RunNow['stage']): void => context.set('now', { attempt, stage } satisfies RunNow);
+  const at = (stage: RunNow['stage']): void => context.set('now', { attempt, stage, generation: context.run.generation } satisfies RunNow);
   at('set-up');
-  const workspace = await context.step(`${scope}/workspace`, {}, () => parts.workspaces.open(run, base));
+  const workspace = await openWorkspace(request);
   await setUp(request, workspace.dir);
   const prompt = await composePrompt(request);
   const before = await keep(request, `${scope}/checkout-before`, () => parts.fingerprint());
@@ -88,7 +90,10 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
       prefix,
       setup: loop.workspace.setup,
       setupTimeoutMs: loop.workspace.setupTimeoutMs,
-      findings: checkoutFindings(changes, candidate),
+      findings: [
+        ...checkoutFindings(changes, candidate),
+        ...setupFindings(parts.gitSetupChanges(request.gitSetup, await parts.gitSetup())),
+      ],
       process: checkProcess(context, `${scope}/check/p${step.performance}`),
       signal: context.signal,
     });
@@ -108,12 +113,20 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
   return { ...seen, record, candidate: candidate.commit, evidence: judged.evidence, verdict: shortened(judged.verdict), endedAt };
 };
 
+/** A recorded folder may be gone when a person opens the run again: an ended run's workspace can be freed. Opening one that is there is free. */
+const openWorkspace = async ({ parts, context, input, attempt }: AttemptRequest): Promise<{ readonly dir: string }> => {
+  const { id, generation } = context.run;
+  const open = (key: string): Promise<{ readonly dir: string }> => context.step(key, {}, () => parts.workspaces.open(id, input.base));
+  const opened = await open(`a${attempt}/workspace`);
+  return generation > 1 && attempt === input.firstAttempt ? await open(`a${attempt}/workspace/g${generation}`) : opened;
+};
+
 const setUp = async (request: AttemptRequest, dir: string): Promise<void> => {
   const { parts, context, input, attempt } = request;
   const { setup: command, setupTimeoutMs: timeoutMs } = input.loop.workspace;
-  // Once for a workspace; a stretch that a person opened may have had to build it again.
+  // Once a stretch: one that a person opened may have had to build the workspace again.
   if (command === undefined || attempt !== input.firstAttempt) return;
-  const key = `a${attempt}/setup`;
+  const key = `a${attempt}/setup/g${context.run.generation}`;
   await context.step(key, {}, async (step) => {
     const spec = parts.setupSpec({ dir, prefix: input.prefix, command, timeoutMs, marker: context.run.id });
     const result = await context.spawn(`${key}/p${step.performance}`, spec);
@@ -177,6 +190,14 @@ const checkoutFindings = (changes: readonly string[], candidate: Candidate): rea
       }.`,
     },
   ];
+};
+
+/** A filter may show the checks other bytes than those committed, and a hook runs in the user's name: a person has to look first. */
+const setupFindings = (changes: readonly string[]): readonly GuardFinding[] => {
+  if (changes.length === 0) return [];
+  const named = changes.slice(0, 5).join(', ') + (changes.length > 5 ? ` and ${changes.length - 5} more` : '');
+  const sentence = `How git behaves in your repository was changed while the agent worked: ${named}. Look at it, put it back, then retry.`;
+  return [{ guard: 'checkout-changed', weight: 'refuse', paths: changes, sentence }];
 };
 
 const lostAttempt = async (

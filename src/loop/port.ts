@@ -12,7 +12,7 @@ import type { Engine } from '../journal/index.ts';
 import type { Lander, Landed } from '../land/index.ts';
 import type { ProcessSpec } from '../process/index.ts';
 import type { EvidenceStore, RunProcess, Verifier } from '../verify/index.ts';
-import type { Candidate, CheckoutFingerprint, WorkspaceManager } from '../workspace/index.ts';
+import type { Candidate, CheckoutFingerprint, GitSetup, WorkspaceManager } from '../workspace/index.ts';
 
 /** What a run starts from. Frozen in the journal; a retry brings a new one with the loop as it is then. */
 export interface RunInput {
@@ -69,6 +69,8 @@ export interface LoopParts {
   readonly readFile: (commit: CommitSha, path: string) => Promise<string | undefined>;
   readonly fingerprint: () => Promise<CheckoutFingerprint>;
   readonly differences: (before: CheckoutFingerprint, after: CheckoutFingerprint) => readonly string[];
+  readonly gitSetup: () => Promise<GitSetup>;
+  readonly gitSetupChanges: (before: GitSetup, after: GitSetup) => readonly string[];
   /** Runs a process outside any run (discovery), ended with the engine. */
   readonly runProcess: RunProcess;
   /** A set-up command in a workspace, as a process. */
@@ -108,6 +110,8 @@ export interface PreviousAttempt {
 export interface RunNow {
   readonly attempt: number;
   readonly stage: 'set-up' | 'agent' | 'verdict' | 'landing';
+  /** Of the run, when this was said. */
+  readonly generation: number;
 }
 
 /** What happens while a tick runs, for whoever shows it. */

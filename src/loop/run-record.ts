@@ -13,15 +13,29 @@ export const attemptsOf = (row: RunRow | undefined): readonly AttemptView[] =>
 /** What an open run is doing, as far as it has said. */
 export const nowOf = (row: RunRow): RunNow | undefined => row.view['now'] as RunNow | undefined;
 
+/** The session of an agent that was cut off before it could say what it had spent. */
+export const isCutSession = (row: RunRow): boolean => {
+  const now = nowOf(row);
+  const paid = inputOf(row).loop.agent.use !== 'scripted';
+  return paid && now !== undefined && now.stage !== 'set-up' && now.attempt > attemptsOf(row).length;
+};
+
+/** True when some session of the run, in this stretch or an earlier one, ended without a count of what it had spent. */
+export const spentUnseen = (row: RunRow | undefined): boolean => row?.view['spentUnseen'] === true;
+
+/** What the attempts spent; unknown when a session was cut off (L8). */
+export const spendOf = (views: readonly AttemptView[], unseen: boolean): Spend =>
+  addSpend([noSpend, ...views.map((view) => view.record.spend), ...(unseen ? [unknownSpend] : [])]);
+
+/** True when all that worked on the run was a script. */
+export const calledNoModel = (row: RunRow): boolean => {
+  const attempts = attemptsOf(row);
+  const ran = attempts.length > 0 || (nowOf(row)?.stage ?? 'set-up') !== 'set-up';
+  return ran && inputOf(row).loop.agent.use === 'scripted' && attempts.every((attempt) => attempt.agent?.usageSource === 'no-model');
+};
+
 /** Reason text that marks a run interrupted by the end of its engine's process: not a person's decision about the task. */
 export const interrupted = 'interrupted';
-
-/** What an attempt cost that was cut off while its agent worked, or before it was judged: nobody read the agent's numbers (L8). */
-const unjudgedSpend = (row: RunRow): Spend => {
-  const now = nowOf(row);
-  const cutOff = now !== undefined && now.attempt > attemptsOf(row).length && (now.stage === 'agent' || now.stage === 'verdict');
-  return cutOff && inputOf(row).loop.agent.use !== 'scripted' ? unknownSpend : noSpend;
-};
 
 /** How an ended run ended; runs that ended without their handler's word (cancelled, failed) get the exit their state means. */
 export const outputOf = (row: RunRow): RunOutput => {
@@ -29,7 +43,7 @@ export const outputOf = (row: RunRow): RunOutput => {
   const rest = {
     landed: undefined,
     evidence: undefined,
-    spend: addSpend([unjudgedSpend(row), ...attemptsOf(row).map((attempt) => attempt.record.spend)]),
+    spend: spendOf(attemptsOf(row), spentUnseen(row) || isCutSession(row)),
   };
   const reason = row.error?.message ?? '';
   if (row.state === 'cancelled') {

@@ -1,15 +1,15 @@
 // The spiral: attempts at one task, each with fresh context, until the verdict or a stop rule ends it. A run has exactly one exit.
 import { assert } from '../core/fault.ts';
 import type { EvidenceHash } from '../core/ids.ts';
-import { addSpend, noSpend } from '../core/spend.ts';
 import { decideNext } from '../core/stop.ts';
 import type { RunExit } from '../core/exit.ts';
 import type { Task } from '../core/task.ts';
 import type { LoopHandler, RunContext } from '../journal/index.ts';
 import type { Landed } from '../land/index.ts';
 import { checkProcess, performAttempt } from './attempt.ts';
+import { keep } from './keep.ts';
 import type { AttemptView, LoopParts, RunInput, RunNow, RunOutput, TickEvent } from './port.ts';
-import { attemptsOf } from './run-record.ts';
+import { attemptsOf, isCutSession, nowOf, spendOf, spentUnseen } from './run-record.ts';
 
 const taskRunName = 'task';
 
@@ -39,9 +39,15 @@ const silent = (): void => undefined;
 const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<RunOutput> => {
   const views: AttemptView[] = [];
   // What an earlier life of this run has told already is not told again while its steps are replayed.
-  const told = attemptsOf(parts.engine.reader.run(context.run.id)).length;
+  const row = parts.engine.reader.run(context.run.id);
+  const told = attemptsOf(row).length;
+  // The session that an earlier stretch was cut off in is not adopted: what it spent will never be known (L8).
+  const cut = row !== undefined && (nowOf(row)?.generation ?? 0) < context.run.generation && isCutSession(row);
+  const unseen = cut || spentUnseen(row);
+  if (unseen) context.set('spentUnseen', true);
   const policy = input.loop.stop;
   const opened = await context.now(`opened/${context.run.generation}`);
+  const gitSetup = await keep({ parts, context }, `git-setup/${context.run.generation}`, () => parts.gitSetup());
   for (;;) {
     const decidedAt = await context.now(`decided/${context.run.generation}/${views.length}`);
     const elapsedMs = decidedAt - opened;
@@ -54,8 +60,8 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
           policy,
           { firstAttempt: input.firstAttempt, elapsedMs },
         );
-    if (next.next === 'land') return await land({ parts, context, input, task, report }, views);
-    if (next.next === 'close') return close(views, next.exit, undefined);
+    if (next.next === 'land') return await land({ parts, context, input, task, report }, { views, unseen });
+    if (next.next === 'close') return close(views, { exit: next.exit, landed: undefined, unseen });
     views.push(
       await performAttempt({
         parts,
@@ -64,6 +70,7 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
         task,
         attempt: views.length + 1,
         earlier: views,
+        gitSetup,
         remainingMs: policy.timeMs - elapsedMs,
         report: views.length < told ? silent : report,
       }),
@@ -72,22 +79,28 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
   }
 };
 
-const close = (views: readonly AttemptView[], exit: RunExit, landed: Landed | undefined): RunOutput => ({
+const close = (
+  views: readonly AttemptView[],
+  { exit, landed, unseen }: { readonly exit: RunExit; readonly landed: Landed | undefined; readonly unseen: boolean },
+): RunOutput => ({
   exit,
   landed,
   evidence: views.at(-1)?.evidence,
-  spend: addSpend([noSpend, ...views.map((view) => view.record.spend)]),
+  spend: spendOf(views, unseen),
   again: views.at(-1)?.record.blocked === undefined ? 'by-person' : 'next-tick',
 });
 
-const land = async ({ parts, context, input, task }: Spiral, views: readonly AttemptView[]): Promise<RunOutput> => {
+const land = async (
+  { parts, context, input, task }: Spiral,
+  { views, unseen }: { readonly views: readonly AttemptView[]; readonly unseen: boolean },
+): Promise<RunOutput> => {
   const { loop, base, prefix } = input;
   const run = context.run.id;
   const last = views.at(-1);
   assert(last?.candidate !== undefined && last.evidence !== undefined, 'a passing attempt has a candidate and evidence');
   const { candidate } = last;
   const key = `land/${context.run.generation}`;
-  context.set('now', { attempt: last.record.attempt, stage: 'landing' } satisfies RunNow);
+  context.set('now', { attempt: last.record.attempt, stage: 'landing', generation: context.run.generation } satisfies RunNow);
   const verifyCombined = async (
     performance: number,
     commit: typeof candidate,
@@ -128,10 +141,11 @@ const land = async ({ parts, context, input, task }: Spiral, views: readonly Att
     }),
   );
   await context.record(`${key}/recorded`, landed.landed === 'no' ? 'landing.refused' : 'change.landed', landed);
-  if (landed.landed === 'no') return close(views, { exit: 'parked', why: `Verified but not landed: ${landed.why}` }, landed);
+  if (landed.landed === 'no')
+    return close(views, { exit: { exit: 'parked', why: `Verified but not landed: ${landed.why}` }, landed, unseen });
   context.set('landed', landed);
   // The change is safe under its ref or branch; the folder has served. What still holds work stays and is listed (L7).
   const holds = await context.step(`${key}/release`, {}, () => parts.workspaces.release(run, [candidate, landed.commit]));
   if (holds.length > 0) context.set('workspace-kept', holds);
-  return close(views, { exit: 'goal-met' }, landed);
+  return close(views, { exit: { exit: 'goal-met' }, landed, unseen });
 };

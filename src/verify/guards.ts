@@ -22,6 +22,8 @@ export const guardDiff = (candidate: Candidate, protect: readonly string[]): rea
     const sentence = `Protected files were changed: ${named(paths)}.`;
     findings.push({ guard: 'protected-file', weight: 'refuse', paths, sentence });
   }
+  const moved = candidate.movedRefs ?? [];
+  if (moved.length > 0) findings.push({ guard: 'moved-refs', weight: 'refuse', paths: [], sentence: moved.join(' ') });
   if (candidate.unfinished !== '') {
     const sentence = `The agent left a git operation half done: ${candidate.unfinished}.`;
     findings.push({ guard: 'unfinished-git-operation', weight: 'refuse', paths: [], sentence });

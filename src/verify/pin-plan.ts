@@ -1,3 +1,4 @@
+import path from 'node:path';
 import type { CommitSha } from '../core/ids.ts';
 import type { TaskProof } from '../core/task.ts';
 import type { Candidate } from '../workspace/index.ts';
@@ -25,8 +26,45 @@ interface PinRequest {
 /** Most package scripts followed from one command. */
 const scriptsMax = 100;
 
-/** The command's words and those of every package script it reaches on base, with `pre` and `post`. */
-const wordsOf = async ({ candidate, command, prefix, read }: PinRequest): Promise<readonly GateWords[]> => {
+/** Most files that define a check, and letters of each, read for what they take in. */
+const bodiesMax = 20;
+const bodyLettersMax = 100_000;
+
+const makefile = /(?:^|\/)(?:GNUmakefile|[Mm]akefile|[^/]*\.mk)$/;
+
+/** A text that a shell or make reads: its words may name further files that define the check. */
+const isScript = (file: string, text: string): boolean =>
+  makefile.test(file) || /\.(?:sh|bash)$/.test(file) || /^#![^\n]*\b(?:ba|da|z|k)?sh\b/.test(text);
+
+/** Words of the files that a command names, as on base, and of those that these take in. */
+const bodiesOf = async ({ candidate, prefix, read }: PinRequest, words: readonly GateWords[]): Promise<readonly GateWords[]> => {
+  const found: GateWords[] = [];
+  const seen = new Set<string>();
+  const waiting = words.flatMap((set) => namesOf(set));
+  for (let name = waiting.shift(); name !== undefined && found.length < bodiesMax; name = waiting.shift()) {
+    const places = [...new Set([path.posix.join(prefix, name), path.posix.normalize(name)])];
+    for (const file of places) {
+      if (seen.has(file) || file.startsWith('..') || file.startsWith('/')) continue;
+      seen.add(file);
+      const text = await read(candidate.base, file);
+      if (text === undefined || text.length > bodyLettersMax || !isScript(file, text)) continue;
+      const inside = gateWords(text, 'body');
+      found.push(inside);
+      waiting.push(...namesOf(inside));
+    }
+  }
+  return found;
+};
+
+const namesOf = (set: GateWords): readonly string[] => [
+  ...set.direct,
+  ...set.telling,
+  ...(set.programs.has('make') || set.programs.has('gmake') ? ['GNUmakefile', 'makefile', 'Makefile'] : []),
+];
+
+/** The command's words, those of every package script it reaches on base (with `pre` and `post`), and of the scripts all these run. */
+const wordsOf = async (request: PinRequest): Promise<readonly GateWords[]> => {
+  const { candidate, command, prefix, read } = request;
   const texts = [command];
   if (/\b(?:npm|pnpm|yarn|bun|npx)\b/.test(command)) {
     const file = prefix === '' ? 'package.json' : `${prefix}/package.json`;
@@ -41,7 +79,8 @@ const wordsOf = async ({ candidate, command, prefix, read }: PinRequest): Promis
       }
     }
   }
-  return texts.map((text) => gateWords(text));
+  const words = texts.map((text) => gateWords(text));
+  return [...words, ...(await bodiesOf(request, words))];
 };
 
 const scriptsOf = (text: string | undefined): readonly (readonly [string, string])[] => {

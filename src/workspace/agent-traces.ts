@@ -48,27 +48,52 @@ export interface Traces {
   readonly agentCommits: number;
   /** Tips of commits made here that neither HEAD nor any branch or tag contains. */
   readonly left: readonly string[];
+  /** Refs of the user that were moved to commits made here, one sentence each. */
+  readonly movedRefs: readonly string[];
   readonly notes: readonly string[];
 }
 
 const tipsKept = 16;
 
-/** Branches, tags and the stash: what an agent could move although it belongs to the user. */
-export const userRefs = (git: Git): Promise<ReadonlyMap<string, string>> => listRefs(git, 'refs/heads', 'refs/tags', 'refs/stash');
+/** Branches, tags, the stash, and what is known of remotes (a push moves that): what an agent could move although it is the user's. */
+export const userRefs = (git: Git): Promise<ReadonlyMap<string, string>> =>
+  listRefs(git, 'refs/heads', 'refs/tags', 'refs/stash', 'refs/remotes');
 
-const shortName = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '');
+const shortName = (ref: string): string => ref.replace(/^refs\/(?:heads|tags|remotes)\//, '');
 
 const contains = async (git: Git, commit: string, inside: string): Promise<boolean> =>
   (await git.run(['merge-base', '--is-ancestor', commit, inside], { allow: [1, 128] })).code === 0;
 
-const noteOnRef = async (
+const noteOnNewRef = async (git: Git, made: { readonly ref: string; readonly is: string; readonly head: string }): Promise<string> => {
+  const what = `The agent made ${shortName(made.ref)} at ${made.is}`;
+  return (await contains(git, made.is, made.head)) ? `${what}.` : `${what}; its commits are not part of the candidate.`;
+};
+
+const movedRef = (ref: string, was: string, is: string): string =>
+  ref.startsWith('refs/remotes/')
+    ? `The agent pushed to ${shortName(ref)}, which was at ${was} and is now at ${is}.`
+    : `The agent moved ${shortName(ref)} from ${was} to ${is}. To put it back: git update-ref ${ref} ${was}`;
+
+/** What became of the user's refs: moved by the agent (to a commit made in this workspace), made by it, or gone. Other moves are the user's. */
+const changesOfRefs = async (
   git: Git,
-  change: { readonly ref: string; readonly was: string | undefined; readonly is: string; readonly head: string },
-): Promise<string> => {
-  const { ref, was, is, head } = change;
-  const name = shortName(ref);
-  const what = was === undefined ? `The agent made ${name} at ${is}` : `The agent moved ${name} from ${was} to ${is}`;
-  return (await contains(git, is, head)) ? `${what}.` : `${what}; its commits are not part of the candidate.`;
+  seen: { readonly before: ReadonlyMap<string, string>; readonly moves: ReadonlySet<string>; readonly head: string },
+): Promise<{ readonly movedRefs: string[]; readonly notes: string[] }> => {
+  const { before, moves, head } = seen;
+  const now = await userRefs(git);
+  const movedRefs: string[] = [];
+  const notes: string[] = [];
+  for (const [ref, is] of now) {
+    const was = before.get(ref);
+    if (was === is || ref.endsWith('/HEAD')) continue;
+    if (ref === 'refs/stash') notes.push('The stash, which all worktrees share, was changed during the run.');
+    else if (moves.has(is)) {
+      if (was === undefined) notes.push(await noteOnNewRef(git, { ref, is, head }));
+      else movedRefs.push(movedRef(ref, was, is));
+    }
+  }
+  for (const [ref, was] of before) if (!now.has(ref)) notes.push(`${shortName(ref)} (it was at ${was}) was deleted during the run.`);
+  return { movedRefs, notes };
 };
 
 /** @param before refs of the user when the workspace was opened; undefined when that is not known */
@@ -88,15 +113,8 @@ export const tracesOf = async (
   const branch = await git.run(['symbolic-ref', '-q', 'HEAD'], { allow: [1, 128] });
   if (branch.code === 0) notes.push(`The agent switched to branch ${shortName(branch.bytes.toString('utf8').trim())}.`);
   if (head !== base && !(await contains(git, base, head))) notes.push(`HEAD of the workspace (${head}) does not contain the base ${base}.`);
-  if (before !== undefined) {
-    for (const [ref, is] of await userRefs(git)) {
-      const was = before.get(ref);
-      if (was === is) continue;
-      if (ref === 'refs/stash') notes.push('The stash, which all worktrees share, was changed during the run.');
-      // A ref that moved to a commit made in this workspace was moved by the agent; any other move is the user's own work.
-      else if (moves.has(is)) notes.push(await noteOnRef(git, { ref, was, is, head }));
-    }
-  }
+  const refs = before === undefined ? { movedRefs: [], notes: [] } : await changesOfRefs(git, { before, moves, head });
+  notes.push(...refs.notes);
 
   const there: string[] = [];
   for (const commit of moves) {
@@ -109,5 +127,5 @@ export const tracesOf = async (
   const loose = typeof outside === 'string' ? outside.split('\n').filter((name) => name !== '') : [];
   const left = loose.length < 2 ? loose : (await git.line(['merge-base', '--independent', ...loose])).split('\n').slice(0, tipsKept);
   for (const tip of left) notes.push(`Commit ${tip} was made in the workspace and left behind; it is not part of the candidate.`);
-  return { head, agentCommits, left, notes };
+  return { head, agentCommits, left, movedRefs: refs.movedRefs, notes };
 };

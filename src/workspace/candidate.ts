@@ -12,7 +12,7 @@ import { pathsBetween, treeOf } from './tree-reading.ts';
 import { linkedWorktree } from './worktree-link.ts';
 
 /** What a commit alone does not tell; kept beside it so that a second call gives the same candidate. */
-type Facts = Pick<Candidate, 'leftOut' | 'unfinished' | 'agentCommits' | 'notes'>;
+type Facts = Pick<Candidate, 'leftOut' | 'unfinished' | 'agentCommits' | 'movedRefs' | 'notes'>;
 
 /** The candidate of an attempt as it was committed, if it was. */
 export const readCandidate = async (
@@ -67,6 +67,7 @@ export const commitCandidate = async (request: {
     leftOut: shot.leftOut.map(({ path, why }) => ({ path, why })),
     unfinished,
     agentCommits: traces.agentCommits,
+    movedRefs: traces.movedRefs,
     notes: [...traces.notes, ...shot.notes],
   };
   const updates: RefUpdate[] = [

@@ -32,6 +32,9 @@ const fixed: Readonly<Record<string, string>> = {
   GIT_EDITOR: 'false',
   // `git status` would otherwise rewrite the user's index to refresh its times.
   GIT_OPTIONAL_LOCKS: '0',
+  // Objects and histories are what their names say: `git replace` and grafts in the shared git folder would show others in their place.
+  GIT_NO_REPLACE_OBJECTS: '1',
+  GIT_GRAFT_FILE: '/dev/null',
   // File names are names, never patterns.
   GIT_LITERAL_PATHSPECS: '1',
   // With git-lfs, an object that is not here stays a pointer file.

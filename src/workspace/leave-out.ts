@@ -16,7 +16,7 @@ export interface NewFile {
 export interface Reason {
   readonly path: string;
   readonly why: string;
-  readonly kind: 'packages' | 'secret' | 'repository' | 'outside-link' | 'large' | 'submodule';
+  readonly kind: 'packages' | 'secret' | 'repository' | 'outside-link' | 'large' | 'submodule' | 'untakeable';
   readonly work: boolean;
 }
 

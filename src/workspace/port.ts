@@ -34,7 +34,9 @@ export interface Candidate {
   readonly unfinished: string;
   /** Commits made by the agent in this workspace since base that the candidate contains. */
   readonly agentCommits: number;
-  /** What the agent did besides: branch switched, refs moved. One sentence each. */
+  /** The user's refs that the agent moved or pushed to, one sentence each. Absent in candidates of older versions. */
+  readonly movedRefs?: readonly string[];
+  /** What the agent did besides: branch switched, branches made. One sentence each. */
   readonly notes: readonly string[];
 }
 
@@ -60,6 +62,9 @@ export interface WorkspaceManager {
   ): Promise<{ readonly dir: string }>;
   discardCleanRoom(name: string): Promise<void>;
 }
+
+/** What decides how git behaves in a repository (settings, hooks, attributes, replaced objects): name to value or hash. */
+export type GitSetup = Readonly<Record<string, string>>;
 
 /** What of the user's checkout must be the same before and after (L6): one hash a thing, for comparing. */
 export interface CheckoutFingerprint {

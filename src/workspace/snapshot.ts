@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { copyFile, lstat, mkdir, readFile, readlink, rm, stat, utimes } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { access, copyFile, lstat, mkdir, readFile, readlink, rm, stat, utimes } from 'node:fs/promises';
 import path from 'node:path';
 import { assert } from '../core/fault.ts';
 import type { Git } from './git.ts';
@@ -88,6 +89,12 @@ const sortNewFiles = async (worktree: LinkedWorktree, base: string, files: reado
   const inBase = new Map<string, boolean>();
   for (const file of files) {
     const found = await describe(worktree.dir, file);
+    const problem = file.endsWith('/') ? undefined : await untakeable(path.join(worktree.dir, file));
+    if (problem !== undefined) {
+      sorting.drop.push(file);
+      sorting.reasons.set(file, untaken(file, problem.why));
+      continue;
+    }
     const reason = found === undefined ? undefined : leaveOut(found);
     if (reason !== undefined && !inBase.has(reason.path)) {
       // A project that tracks its packages goes on doing so.
@@ -102,19 +109,46 @@ const sortNewFiles = async (worktree: LinkedWorktree, base: string, files: reado
   return sorting;
 };
 
+const untaken = (file: string, why: string): Reason => ({ path: file, why, kind: 'untakeable', work: true });
+
+/** Stands for bytes that are no UTF-8. Such a name is another one when it is written out again, so git is never asked for it. */
+const replacement = '\u{FFFD}';
+
+/**
+ * Why a file cannot be taken: its name is not text, a pipe or device stands there (git knows files, links and folders), or it must not be
+ * read. `readable`: what is there now is known, and it is not the file of base.
+ */
+const untakeable = async (file: string): Promise<{ readonly why: string; readonly readable: boolean } | undefined> => {
+  const found = await lstat(file).catch(() => undefined);
+  if (found === undefined) return file.includes(replacement) ? { why: 'its name is not valid UTF-8', readable: false } : undefined;
+  if (found.isSymbolicLink() || found.isDirectory()) return undefined;
+  if (!found.isFile()) return { why: 'a pipe, socket or device stands in its place, which git cannot keep', readable: true };
+  const readable = await access(file, constants.R_OK).then(
+    () => true,
+    () => false,
+  );
+  return readable ? undefined : { why: 'it may not be read', readable };
+};
+
 /** Takes what changed in tracked files. Removals first: a folder may stand where a file was. */
-const takeTracked = async (worktree: LinkedWorktree, env: Readonly<Record<string, string>>): Promise<void> => {
+const takeTracked = async (worktree: LinkedWorktree, env: Readonly<Record<string, string>>): Promise<readonly Reason[]> => {
   const fields = await worktree.git.fields(['diff-files', '-z', '--name-status', '--no-renames', '--ignore-submodules=all'], { env });
   const gone = new Set<string>();
   const there = new Set<string>();
+  const reasons: Reason[] = [];
   for (let at = 0; at + 1 < fields.length; at += 2) {
     const file = fields[at + 1] ?? '';
-    const deleted = fields[at] === 'D' || (fields[at] === 'U' && !(await isThere(path.join(worktree.dir, file))));
+    const problem = await untakeable(path.join(worktree.dir, file));
+    if (problem !== undefined) reasons.push(untaken(file, problem.why));
+    // The file of base is gone where something else stands; one that cannot be read stays as it was.
+    if (problem?.readable === false) continue;
+    const deleted = problem !== undefined || fields[at] === 'D' || (fields[at] === 'U' && !(await isThere(path.join(worktree.dir, file))));
     (deleted ? gone : there).add(file);
   }
   if (gone.size > 0) await worktree.git.run(['update-index', '--force-remove', '-z', '--stdin'], { env, input: lines([...gone]) });
   const changed = [...there].filter((file) => !gone.has(file));
   if (changed.length > 0) await worktree.git.run(['update-index', '--add', '-z', '--stdin'], { env, input: lines(changed) });
+  return reasons;
 };
 
 /** A file whose bytes are those that a checkout of base writes is unchanged, whatever line ending rules would make of it now. */
@@ -179,7 +213,7 @@ export const snapshot = async (request: {
   try {
     await copyIndex(worktree, indexFile, env);
     await seeEveryFile(worktree, env);
-    await takeTracked(worktree, env);
+    const odd = await takeTracked(worktree, env);
     const untracked = await sortNewFiles(
       worktree,
       base,
@@ -197,7 +231,7 @@ export const snapshot = async (request: {
     await undoConversions(git, dir, base, env);
     const submodules = await submoduleStates(dir, request.modulesDir);
     const taken = await takeSubmodules(git, base, submodules, env);
-    const reasons = [...new Map([...untracked.reasons, ...staged.reasons]).values(), ...taken.reasons];
+    const reasons = [...new Map([...untracked.reasons, ...staged.reasons]).values(), ...odd, ...taken.reasons];
     return { tree: await git.line(['write-tree'], { env }), leftOut: reasons, submodules, notes: taken.notes };
   } finally {
     await rm(indexFile, { force: true });

@@ -37,6 +37,11 @@ describe('text from outside', () => {
     expect(slug('Größe ändern')).toBe('gro-e-andern');
   });
 
+  test('L12 a text cannot turn the direction of a line it is shown in', () => {
+    expect(oneLine('safe \u202Etxet\u202C \u2066x\u2069 \u001B[31mred\u001B]0;title\u0007')).toBe('safe txet x red');
+    expect(plainText('שלום \u200Fעולם')).toBe('שלום \u200Fעולם');
+  });
+
   test('TXT-02 utf8Bytes agrees with the encoder', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

@@ -4,7 +4,8 @@ import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { createDiscoverer, type Discovery } from '../../src/discover/index.ts';
 import type { CheckObservation } from '../../src/core/verdict.ts';
-import { readTestReport, unnamedTest } from '../../src/verify/reports/index.ts';
+import { unnamedTest } from '../../src/core/test-report.ts';
+import { readTestReport } from '../../src/verify/reports/index.ts';
 import { loopOf, observation, partsOf, recordedChecks, report, requestOf, temporaryFolder, testsEntry } from './world.ts';
 
 const discoverIn = async (...runs: readonly CheckObservation[]): Promise<Discovery> =>
@@ -94,6 +95,7 @@ describe('failing tests as tasks', () => {
   });
 
   test.each([
+    ['/usr/bin/python3: No module named pytest', 1, 'Python has no module pytest. Install it in workspace.setup'],
     ['sh: 1: jest: not found', 127, 'jest: not found Install it in workspace.setup'],
     ['npm error Missing script: "test"\nnpm error', 1, 'package.json has no script "test"'],
     ['error Command "test" not found.', 1, 'package.json has no script "test"'],
@@ -117,14 +119,14 @@ describe('failing tests as tasks', () => {
     expect(found.problems[0]).toContain('exit code 0 although 1 tests failed');
   });
 
-  test('L10 red tests of a runner that does not name its green ones could never be proved: a problem with what to do', async () => {
+  test('DSC-07 red tests of a runner that names only them are tasks: their repair is told by the count', async () => {
     const stdout =
       'F.\n=== FAILURES ===\n=== short test summary info ===\nFAILED tests/test_a.py::test_adds - no\n1 failed, 1 passed in 0.01s\n';
     const read = readTestReport({ stdout, stderr: '' });
     expect(read).toMatchObject({ read: 'yes', tests: [{ outcome: 'failed' }, { name: unnamedTest }] });
     const found = await discoverIn(observation({ report: read }), observation({ report: read }));
-    expect(found.tasks).toEqual([]);
-    expect(found.problems[0]).toContain('Add -rA');
+    expect(found.tasks.map((task) => task.title)).toEqual(['Failing test: tests/test_a.py > test_adds']);
+    expect(found.problems).toEqual([]);
   });
 
   test('L12 failure text is cut with a note, plain, without the folder of the check, and labelled repository', async () => {

@@ -147,6 +147,35 @@ describe('TAP of node --test', () => {
     expect(messageOf(report, 'test/sums.test.ts > subtracts')).toContain('expected 2 to be 1');
   });
 
+  test.each(['tap/node20-load.txt', 'tap/node24-load.txt'])(
+    'RPT-13 %s: two files that do not load are red, the others as they are',
+    (name) => {
+      const report = readFixture(name, '/tmp/fx/node load');
+      expect(outcomes(report)).toEqual([
+        'passed adds',
+        'failed subtracts',
+        'failed test/b.test.js',
+        'failed test/c.test.js',
+        'passed good',
+      ]);
+      expect(messageOf(report, 'test/b.test.js')).toContain('Error: no import');
+      expect(messageOf(report, 'test/c.test.js')).toContain('SyntaxError');
+    },
+  );
+
+  test.each([
+    [
+      'a test that is missing before a file',
+      (text: string) => text.replace(/# Subtest: adds\nok 1[^]*?\.\.\.\n/, ''),
+      'test 2 follows test 0',
+    ],
+    ['a file that is missing', (text: string) => text.replace(/not ok 3[^]*?\.\.\.\n/, ''), 'test 5 follows test 3'],
+    ['a number of a plain test that is not its place', (text: string) => text.replace('ok 5 - good', 'ok 4 - good'), 'test 4 follows'],
+  ])('L2 TAP of files that do not load, with %s, is broken', (_, damage, why) => {
+    const report = readText(damage(fixture('tap/node24-load.txt')), '/tmp/fx/node load');
+    expect(report).toMatchObject({ read: 'broken', why: expect.stringContaining(why) as string });
+  });
+
   test('RPT-10 TAP without a version line, as bats prints it, and two documents of two workspaces', () => {
     expect(outcomes(readText('1..2\nok 1 adds\nnot ok 2 subtracts # TODO later\n'))).toEqual(['passed adds', 'skipped subtracts']);
     const one = 'TAP version 13\nok 1 - adds\n1..1\n';

@@ -66,7 +66,7 @@ describe('JUnit XML', () => {
   test('RPT-32 pytest: errors of collection, set-up and teardown are failed tests', () => {
     const report = readFixture('junit/pytest.xml', '/tmp/fx/py');
     expect(outcomes(report).filter((line) => line.startsWith('failed'))).toEqual([
-      'failed pytest > tests.test_import_fails',
+      'failed tests.test_import_fails',
       'failed tests.test_sums > test_subtracts',
       'failed tests.test_sums > test_param[2]',
       'failed tests.test_sums > test_needs_fixture',

@@ -46,6 +46,8 @@ describe('which files define a check', () => {
     ['node scripts/verify.mjs', 'scripts/verify.mjs', '', 'whole'],
     ['node src/check/index.js', 'src/check/index.js', '', 'none'],
     ['node src/verify.js', 'src/verify.js', '', 'none'],
+    ['test "$(./greet)" = hello', 'greet', '', 'none'],
+    ['test "`./greet`" = hello', 'greet', '', 'none'],
     ['make test', 'Makefile', '', 'whole'],
     ['make -C sub -f ci.mk test', 'sub/ci.mk', '', 'whole'],
     ['npm run build && make', 'build.mk', '', 'whole'],
@@ -73,6 +75,19 @@ describe('which files define a check', () => {
     expect((await plan('./hello', ['hello'], {})).pin).toBeUndefined();
     expect((await plan('./hello', ['hello'], { hello: 'x' })).pin?.paths).toEqual(['hello']);
   });
+
+  test.each([
+    ['./check', { check: '#!/bin/sh\n. ./env.sh\nexec node suite.mjs\n', 'env.sh': 'x' }, ['env.sh', 'suite.mjs'], ['env.sh', 'suite.mjs']],
+    ['make test', { Makefile: 'include rules.inc\ntest:\n\t$(RUN)\n', 'rules.inc': 'RUN = ./run\n' }, ['rules.inc'], ['rules.inc']],
+    ['sh a.sh', { 'a.sh': 'sh b.sh\n', 'b.sh': '. ./c.sh\n', 'c.sh': '. ./a.sh\n' }, ['c.sh'], ['c.sh']],
+    ['./check', { check: '#!/bin/sh\n# . ./hello\n./hello\n[ "$(./hello)" = hi ]\n', hello: 'x' }, ['hello'], undefined],
+    ['./check', { check: '#!/usr/bin/env node\n. ./lib.js\n', 'lib.js': 'x' }, ['lib.js'], undefined],
+  ] as const)(
+    'CHT-03 %s: what its scripts take in is a part of it, what they run is the product',
+    async (command, onBase, changed, paths) => {
+      expect((await plan(command, changed, onBase)).pin?.paths).toEqual(paths);
+    },
+  );
 
   test('CHT-05 new tests stay in the pinned run of a command, but new set-up of tests does not', async () => {
     const { pin } = await plan('pytest', ['tests/test_new.py', 'tests/test_old.py', 'conftest.py'], { 'tests/test_old.py': 'x' });

@@ -293,3 +293,42 @@ test('WSP-15 where nobody is configured Gyre commits as itself; an agent that ma
   expect(candidate.changed).toEqual(['src/sum.mjs']);
   expect(git(seed.dir, 'show', '-s', '--format=%an <%ae> %cn', candidate.commit)).toBe('Gyre <gyre@localhost> Gyre');
 });
+
+test('GIT-11 what git cannot keep (a pipe in place of a file, a name that is no text) is left out by name, and the rest is taken', async () => {
+  await using setting = await setUp(makeRepository());
+  const { workspaces, base } = setting;
+  const { dir } = await workspaces.open('r1', base);
+  write(dir, { 'src/sum.mjs': rightSum });
+  execFileSync('sh', ['-c', 'rm README.md && mkfifo README.md new-pipe && printf x > "$(printf \'\\377bad\')"'], { cwd: dir });
+  const candidate = await workspaces.commit('r1', 1, base, 'm');
+  expect(candidate.changed).toEqual(['README.md', 'src/sum.mjs']);
+  expect(candidate.leftOut.map(({ path }) => path).toSorted()).toEqual(['README.md', '\u{FFFD}bad']);
+  expect(await workspaces.release('r1', [candidate.commit])).toEqual(['uncommitted-changes']);
+});
+
+test('HUM-09 a branch of the user that the agent moved, and a push, are named; a branch it made is only a note', async () => {
+  await using setting = await setUp(makeRepository({ remote: true }));
+  const { seed, workspaces, base } = setting;
+  git(seed.dir, 'branch', 'keep');
+  const { dir } = await workspaces.open('r1', base);
+  write(dir, { 'src/sum.mjs': rightSum });
+  git(dir, 'commit', '-qam', 'mine');
+  git(dir, 'branch', 'fresh');
+  git(dir, 'update-ref', 'refs/heads/keep', 'HEAD');
+  git(dir, 'push', '-q', 'origin', 'HEAD:refs/heads/main');
+  setting.checkpoint();
+  const { movedRefs, notes } = await workspaces.commit('r1', 1, base, 'm');
+  expect(movedRefs).toHaveLength(2);
+  expect(movedRefs?.join('\n')).toMatch(/moved keep from .*\n.*pushed to origin\/main/);
+  expect(notes.join('\n')).toContain('The agent made fresh');
+});
+
+test('CHT-01 replaced objects hide nothing: the change is read from what was really committed', async () => {
+  await using setting = await setUp(makeRepository({ files: { 'test/sum.test.js': 'expect 5\n' } }));
+  const { workspaces, base } = setting;
+  const { dir } = await workspaces.open('r1', base);
+  write(dir, { 'test/sum.test.js': 'expect -1\n' });
+  git(dir, 'commit', '-qam', 'cheat');
+  git(dir, 'replace', '-f', base, git(dir, 'commit-tree', '-m', 'base', 'HEAD^{tree}'));
+  expect((await workspaces.commit('r1', 1, base, 'm')).changed).toEqual(['test/sum.test.js']);
+});

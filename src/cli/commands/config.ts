@@ -31,7 +31,7 @@ export const config = async (
     const rows = values.map(({ key, value, origin }) => {
       const text = JSON.stringify(value) ?? 'none';
       const from = origin.from === 'default' ? 'default' : `${path.relative(place.cwd, origin.file)}:${origin.line ?? 1}`;
-      return options.origin === true ? [`  ${key}`, text, from] : [`  ${key}`, text];
+      return options.origin === true ? [`  ${key}`, from, text] : [`  ${key}`, text];
     });
     for (const row of table(rows)) line(row);
     for (const notice of notices) line(`  note: ${notice.sentence}`);

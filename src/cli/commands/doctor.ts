@@ -25,7 +25,10 @@ export const doctor = async (options: { readonly json?: boolean }): Promise<void
   const place = await attempt(findings, 'repository', () => findPlace());
   if (place !== undefined) {
     findings.push({ what: 'repository', state: 'ok', sentence: place.repository.root });
-    findings.push(await gitVersion(place), await stateHome(place), ownership(place), ...(await loops(place)));
+    findings.push(await gitVersion(place), await stateHome(place));
+    const journal = await attempt(findings, 'journal', async () => journalState(place));
+    if (journal !== undefined) findings.push(journal);
+    findings.push(...(await loops(place)));
   }
   for (const agent of knownAgents) {
     const probe = await probeCommand(agent.command, process.env);
@@ -79,7 +82,7 @@ const stateHome = async ({ stateHome: dir }: Place): Promise<Finding> => {
   }
 };
 
-const ownership = (place: Place): Finding => {
+const journalState = (place: Place): Finding => {
   const reader = openReader(place.stateHome);
   const owner = reader?.owner();
   if (reader === undefined) return { what: 'journal', state: 'ok', sentence: 'none yet' };

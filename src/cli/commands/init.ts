@@ -6,12 +6,13 @@ import { Rejection } from '../../core/fault.ts';
 import { detectStack, type Stack } from '../init/detect-stack.ts';
 import { firstLoop } from '../init/first-loop.ts';
 import { findPlace } from '../place.ts';
-import { line } from '../print.ts';
+import { line, printJson } from '../print.ts';
 
 export interface InitOptions {
   readonly loop: string;
   readonly agent?: string;
   readonly test?: string;
+  readonly json?: boolean;
 }
 
 const loopName = /^[a-z0-9][a-z0-9-]{0,47}$/;
@@ -40,6 +41,16 @@ export const init = async (options: InitOptions): Promise<void> => {
   // What was written must load: a template that its own schema refuses would be found by the user otherwise.
   await findConfig(place.cwd, place.repository.root)?.load(options.loop);
 
+  if (options.json === true) {
+    printJson({
+      file,
+      loop: options.loop,
+      detected: stack,
+      agent,
+      agentsFound: installed.map(({ agent: one, probe }) => ({ name: one.name, version: probe.version })),
+    });
+    return;
+  }
   line(
     `Detected: ${stack.name}; tests are run with \`${stack.test}\`${stack.setup === undefined ? '' : `, a fresh checkout is prepared with \`${stack.setup}\``}.`,
   );

@@ -1,12 +1,12 @@
 import { Rejection } from '../../core/fault.ts';
 import { findRun, readJournal } from '../place.ts';
-import { line, printJson, tolerateClosedPipe } from '../print.ts';
+import { line, printJson, endWithReader } from '../print.ts';
 
 const noJournal = (): Rejection =>
   new Rejection('There is no journal yet: nothing was run in this repository.', { hint: 'Start with: gyre run' });
 
 export const exportJournal = async (options: { readonly run?: string }): Promise<void> => {
-  tolerateClosedPipe();
+  endWithReader();
   const { reader } = await readJournal();
   if (reader === undefined) throw noJournal();
   if (options.run === undefined) {

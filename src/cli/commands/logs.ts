@@ -10,7 +10,7 @@ import { attemptsOf } from '../../loop/read.ts';
 import { entryArgv } from '../entries.ts';
 import { pickAttempt } from '../pick-attempt.ts';
 import { findRun, readJournal } from '../place.ts';
-import { printJson, tolerateClosedPipe } from '../print.ts';
+import { printJson, endWithReader } from '../print.ts';
 
 export interface LogsOptions {
   readonly follow?: boolean;
@@ -20,7 +20,7 @@ export interface LogsOptions {
 }
 
 export const logs = async (text: string, options: LogsOptions): Promise<void> => {
-  tolerateClosedPipe();
+  endWithReader();
   const { place, reader } = await readJournal();
   const run = findRun(reader, text);
   if (reader === undefined) return;

@@ -38,7 +38,10 @@ export const retry = async (
     const handle = handles.find(({ id }) => id === row.id) ?? (await engine.reopen(handler, row.id, reopenedInput(row, loop)));
     // Others that a dead engine left open go on as well, and are not left half-way by this command's end.
     await Promise.all(handles.map((other) => other.ended));
-    return await handle.ended;
+    const last = await handle.ended;
+    // A handler that ended without a word (cancelled, failed) could not report its end itself.
+    if (last.state !== 'done') report({ event: 'run-ended', run: last.id, title: input.task.title, output: outputOf(last) });
+    return last;
   });
   process.exitCode = exitCodeOf(outputOf(ended).exit);
   if (options.json === true) printJson(summaryOf(ended));

@@ -2,12 +2,12 @@ import { createEvidenceStore } from '../../verify/index.ts';
 import { exitText } from '../../core/exit.ts';
 import { spendText } from '../../core/spend.ts';
 import { oneLine } from '../../core/text.ts';
-import { attemptsOf, inputOf, outputOf } from '../../loop/read.ts';
+import { attemptsOf, calledNoModel, inputOf, outputOf } from '../../loop/read.ts';
 import type { AttemptView } from '../../loop/index.ts';
 import { findRun, readJournal } from '../place.ts';
 import { landedText } from '../landed-text.ts';
 import { duration, line, printJson } from '../print.ts';
-import { summaryOf } from './status.ts';
+import { summaryOf, workText } from './status.ts';
 import path from 'node:path';
 
 export const show = async (text: string, options: { readonly evidence?: boolean; readonly json?: boolean }): Promise<void> => {
@@ -35,12 +35,10 @@ export const show = async (text: string, options: { readonly evidence?: boolean;
   line(`  base     ${base}`);
   if (ended) {
     const output = outputOf(run);
-    line(`  outcome  ${exitText(output.exit)}`);
+    line(`  outcome  ${oneLine(exitText(output.exit), 1_000)}`);
     if (output.landed !== undefined) line(`  landed   ${landedText(output.landed)}`);
-    line(
-      `  spend    ${attempts.length > 0 && attempts.every((attempt) => attempt.agent?.usageSource === 'no-model') ? 'no model was called' : spendText(output.spend)}`,
-    );
-  } else line(`  state    ${run.state}`);
+    line(`  spend    ${calledNoModel(run) ? 'no model was called' : spendText(output.spend)}`);
+  } else line(`  state    ${workText(run, reader?.owner()?.alive === true)}`);
   for (const { record, agent, verdict, candidate, evidence, startedAt, endedAt } of attempts) {
     line();
     line(`Attempt ${record.attempt} (${duration(endedAt - startedAt)})`);
@@ -48,7 +46,7 @@ export const show = async (text: string, options: { readonly evidence?: boolean;
       `  agent    ${agent === undefined ? 'unknown' : `${agent.agent.id} ${agent.agent.version ?? ''}`.trim()}: ${record.agentOutcome}${endedBy(agent)}`,
     );
     if (agent !== undefined && agent.text !== '') line(`  it said  ${oneLine(agent.text, 160)}`);
-    line(`  verdict  ${record.verdict}: ${record.summary}`);
+    line(`  verdict  ${record.verdict}: ${oneLine(record.summary, 1_000)}`);
     for (const note of verdict?.notes ?? []) line(`  note     ${oneLine(note, 200)}`);
     if (candidate !== undefined) line(`  change   ${candidate.slice(0, 12)} (gyre diff ${run.id} --attempt ${record.attempt})`);
     if (evidence !== undefined) line(`  evidence ${store.path(evidence)}`);

@@ -2,15 +2,17 @@ import { exitText } from '../../core/exit.ts';
 import { spendText } from '../../core/spend.ts';
 import { oneLine } from '../../core/text.ts';
 import type { RunRow } from '../../journal/index.ts';
-import { attemptsOf, inputOf, nowOf, outputOf } from '../../loop/read.ts';
+import { attemptsOf, calledNoModel, inputOf, nowOf, outputOf } from '../../loop/read.ts';
 import { duration, line, printJson, table } from '../print.ts';
 import { readJournal } from '../place.ts';
 
 const newest = 20;
 
-const isOpen = (run: RunRow): boolean => run.state === 'pending' || run.state === 'running';
+export const isOpen = (run: RunRow): boolean => run.state === 'pending' || run.state === 'running';
 
-const workText = (run: RunRow): string => {
+/** What an open run is doing; `alive` says whether an engine is at work. */
+export const workText = (run: RunRow, alive: boolean): string => {
+  if (!alive) return 'interrupted: `gyre run` goes on with it';
   const now = nowOf(run);
   return now === undefined ? run.state : `at work: attempt ${now.attempt}, ${now.stage}`;
 };
@@ -32,7 +34,7 @@ export const summaryOf = (run: RunRow) => {
     attempts: attempts.length,
     lastVerdict: attempts.at(-1)?.record.verdict,
     spend: output?.spend,
-    noModel: attempts.length > 0 && attempts.every((attempt) => attempt.agent?.usageSource === 'no-model'),
+    noModel: calledNoModel(run),
     startedAt: new Date(run.startedAt).toISOString(),
     endedAt: run.endedAt === undefined ? undefined : new Date(run.endedAt).toISOString(),
   };
@@ -54,8 +56,7 @@ export const status = async (options: { readonly all?: boolean; readonly json?: 
   if (owner?.alive === true) line(`Gyre is at work here as process ${owner.identity.pid}.`);
   const rows = shown.toReversed().map((run) => {
     const summary = summaryOf(run);
-    const stale = isOpen(run) && owner?.alive !== true;
-    const state = summary.exit === undefined ? (stale ? 'interrupted: `gyre run` goes on with it' : workText(run)) : exitText(summary.exit);
+    const state = summary.exit === undefined ? workText(run, owner?.alive === true) : exitText(summary.exit);
     const took = run.endedAt === undefined ? '' : duration(run.endedAt - run.startedAt);
     const cost = summary.spend === undefined ? '' : summary.noModel ? 'no model' : spendText(summary.spend);
     return [run.id, summary.loop, `${summary.attempts} att.`, took, cost, oneLine(summary.title, 50), oneLine(state, 110)];

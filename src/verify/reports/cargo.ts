@@ -106,12 +106,12 @@ const testsOf = (block: Block, binary: Binary | undefined): readonly FoundTest[]
 const compileFailure = /^error: could not compile `([^`\n]+)`/gm;
 const errorPlace = /^error[^\n]*\n *--> ([^\n]+):\d+:\d+$/m;
 
-/** Code that does not compile: one failed test a crate, named by the first file in error, as an import error is by its file. */
+/** Code that does not compile: one failed entry a crate, named by the first file in error, as an import error is, or by the crate alone. */
 const compileErrors = (stderr: string): readonly FoundTest[] => {
   const crates = new Set([...stderr.matchAll(compileFailure)].map((match) => match[1] ?? ''));
   return [...crates].map((crate, index) => {
     const file = index === 0 ? errorPlace.exec(stderr)?.[1] : undefined;
-    return { file, path: file === undefined ? [crate, 'compiles'] : [], outcome: 'failed', message: stderr };
+    return { file: file ?? crate, path: [], outcome: 'failed', message: stderr };
   });
 };
 

@@ -50,7 +50,9 @@ const placeOf = (attributes: Attributes, suites: readonly string[]): Pick<FoundT
   const name = attributes['name'] ?? '';
   const className = attributes['classname'] ?? '';
   const generic = className === '' || className === 'test' || suites.includes(className) || className === suites.join('.');
-  const around = generic ? suites : [className];
+  // A module that pytest could not import is a case of no class, named like the class of the tests inside.
+  const isModule = className === '' && suites.length === 1 && suites[0] === 'pytest';
+  const around = isModule ? [] : generic ? suites : [className];
   const first = around[0] ?? '';
   const inFile = first.includes('/') && looksLikeFile(first);
   const file = attributes['file'] ?? (inFile ? first : undefined);

@@ -1,11 +1,9 @@
 // The text of pytest. Which tests are named depends on its options: `-v` and `-rA` name all, the default names the red ones only.
 // The closing line counts them, so tests that passed without a name are known by number and listed as `(unnamed test)`.
+import { unnamedTest } from '../../core/test-report.ts';
 import { nameTests, type FoundTest } from './name-tests.ts';
 import { readFailureSections } from './pytest-sections.ts';
 import { broken, type ReaderInput, type ReportReader } from './report-input.ts';
-
-/** Name of a test that ran and passed although the runner did not say which it was. */
-export const unnamedTest = '(unnamed test)';
 
 const header = /^=+ test session starts =+$/m;
 const countWord = '\\d+ (?:failed|passed|skipped|deselected|xfailed|xpassed|warnings?|errors?|rerun|subtests passed)';

@@ -1,3 +1,5 @@
+import { looksLikeFile } from './clean-paths.ts';
+
 /** A test point with what stands around it. */
 export interface TapPoint {
   readonly name: string;
@@ -49,6 +51,14 @@ const splitDirective = (rest: string): { readonly name: string; readonly directi
     return { name: unescape(rest.slice(0, at).trim()), directive: word === 'skip' || word === 'todo' ? word : undefined };
   }
   return { name: unescape(rest.trim()), directive: undefined };
+};
+
+const sameFile = (location: string, name: string): boolean => location === name || location.endsWith(`/${name}`);
+
+/** Node lists every file without tests, or that ended before its tests could speak, as if the file were a test. */
+export const isFilePoint = (point: TapPoint): boolean => {
+  if (point.children.length > 0 || point.location === undefined) return looksLikeFile(point.name);
+  return sameFile(point.location, point.name);
 };
 
 const readDiagnostic = (point: TapPoint, lines: readonly string[], indent: number): void => {
@@ -131,7 +141,7 @@ export const readTapDocument = (lines: readonly string[]): TapDocument => {
     const children = takeDeeper(indent);
     const frame = frameAt(indent);
     const number = matched[2] === undefined ? frame.points.length + 1 : Number(matched[2]);
-    if (number !== frame.points.length + 1) fail(`test ${number} follows test ${frame.points.length}`);
+    const follows = frame.points.length;
     const { name, directive } = splitDirective((matched[3] ?? '').replace(/ \{$/, ''));
     const point: TapPoint = {
       name,
@@ -150,13 +160,17 @@ export const readTapDocument = (lines: readonly string[]): TapDocument => {
     if (text.endsWith(' {')) openBraces += 1;
     if (at === lines.length - 1) fail('its last line has no end');
     const opening = lines[at + 1];
-    if (opening?.trim() !== '---' || indentOf(opening) <= indent) continue;
-    const ending = `${opening.slice(0, indentOf(opening))}...`;
-    const end = lines.indexOf(ending, at + 2);
-    if (end === -1) fail('a diagnostic block never ends');
-    const block = lines.slice(at + 2, end === -1 ? lines.length : end);
-    readDiagnostic(point, block, indentOf(opening));
-    at += block.length + 2;
+    if (opening?.trim() === '---' && indentOf(opening) > indent) {
+      const ending = `${opening.slice(0, indentOf(opening))}...`;
+      const end = lines.indexOf(ending, at + 2);
+      if (end === -1) fail('a diagnostic block never ends');
+      const block = lines.slice(at + 2, end === -1 ? lines.length : end);
+      readDiagnostic(point, block, indentOf(opening));
+      at += block.length + 2;
+    }
+    // Node numbers the entry of a file by the place of the file and everything else by the tests so far; its plan counts both.
+    const byFile = indent === 0 && point.timed && isFilePoint(point);
+    if (number !== follows + 1 && !byFile) fail(`test ${number} follows test ${follows}`);
   }
 
   if (takeDeeper(0).length > 0) fail('tests stand below an entry that never came');

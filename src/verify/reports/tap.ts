@@ -1,9 +1,8 @@
 // TAP 13 and 14 (testanything.org) as printed by node --test, vitest, tap, tape, bats and others. Children stand before their parent
 // with a deeper indent (TAP 14 and Node), or after it between braces (vitest).
 import { broken, type ReaderInput, type ReportReader } from './report-input.ts';
-import { looksLikeFile } from './clean-paths.ts';
 import { nameTests } from './name-tests.ts';
-import { readTapDocument, type TapDocument, type TapPoint } from './tap-document.ts';
+import { isFilePoint, readTapDocument, type TapDocument, type TapPoint } from './tap-document.ts';
 import { countNodes, leaves, type TreeNode } from './test-tree.ts';
 
 const version = /^TAP version 1[34]\s*$/m;
@@ -16,16 +15,8 @@ const documentsOf = (text: string): readonly string[] => {
   return parts.length === 1 ? parts : parts.slice(1);
 };
 
-const sameFile = (location: string, name: string): boolean => location === name || location.endsWith(`/${name}`);
-
-/** Node lists every file without tests, or that ended before its tests could speak, as if the file were a test. */
-const isFileEntry = (tap: TapPoint): boolean => {
-  if (tap.children.length > 0) return looksLikeFile(tap.name);
-  return tap.location === undefined ? looksLikeFile(tap.name) : sameFile(tap.location, tap.name);
-};
-
 const nodeOf = (tap: TapPoint, depth: number): TreeNode => {
-  const isFile = depth === 0 && isFileEntry(tap);
+  const isFile = depth === 0 && isFilePoint(tap);
   const outcome = tap.directive === undefined ? (tap.ok ? 'passed' : 'failed') : 'skipped';
   const said = isFile && tap.children.length === 0 ? [...tap.before, ...tap.diagnostic] : tap.diagnostic;
   return {
