@@ -141,4 +141,15 @@ describe('bad input: one sentence, what to do, exit 2, nothing changed', () => {
     expect(ran.stderr).toContain('a file');
     scene.env['XDG_STATE_HOME'] = XDG_STATE_HOME;
   });
+
+  test('CLI-14 doctor looks and makes nothing, and says where state cannot be kept', async () => {
+    await using scene = await makeScene();
+    const state = path.join(scene.root, 'state');
+    const before = await scene.json<readonly { what: string; state: string }[]>('doctor');
+    expect(before.find(({ what }) => what === 'state')).toMatchObject({ state: 'ok' });
+    expect(existsSync(state)).toBe(false);
+    writeFileSync(state, 'a file in the place of a folder');
+    const after = await scene.json<readonly { what: string; state: string; sentence: string }[]>('doctor');
+    expect(after.find(({ what }) => what === 'state')).toMatchObject({ state: 'bad' });
+  });
 });

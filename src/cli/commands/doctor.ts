@@ -1,5 +1,6 @@
-import { constants } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
+import { constants, existsSync } from 'node:fs';
+import { access, readdir } from 'node:fs/promises';
+import path from 'node:path';
 import { knownAgents, probeCommand } from '../../agent/index.ts';
 import { findConfig } from '../../config/index.ts';
 import { Fault, Rejection } from '../../core/fault.ts';
@@ -66,10 +67,15 @@ const gitVersion = async (place: Place): Promise<Finding> => {
   };
 };
 
+const nearestThere = (dir: string): string => (existsSync(dir) ? dir : nearestThere(path.dirname(dir)));
+
+/** Looks and makes nothing: a state home that is not there yet can be made where the folder above it takes one. */
 const stateHome = async ({ stateHome: dir }: Place): Promise<Finding> => {
   try {
-    await mkdir(dir, { recursive: true });
-    await access(dir, constants.W_OK);
+    const there = nearestThere(dir);
+    await access(there, constants.W_OK);
+    // A file in the place of a folder is refused here.
+    await readdir(there);
     return { what: 'state', state: 'ok', sentence: dir };
   } catch (error) {
     return { what: 'state', state: 'bad', sentence: `${dir} cannot be written: ${error instanceof Error ? error.message : String(error)}` };
