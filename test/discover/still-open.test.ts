@@ -6,7 +6,7 @@ import { observation, report } from './world.ts';
 
 const taskOf = (id: string, file?: string): Task => ({
   key: 'test:x' as Task['key'],
-  title: test,
+  title: id,
   body: '',
   evidence: '',
   priority: 0,

@@ -5,6 +5,7 @@ import { attemptsOf, inputOf } from '../../loop/read.ts';
 import { changedPaths } from '../../workspace/index.ts';
 import { findRun, readJournal } from '../place.ts';
 import { printJson } from '../print.ts';
+import { terminalPrinter } from '../terminal-text.ts';
 import { pickAttempt } from '../pick-attempt.ts';
 
 export const diff = async (text: string, options: { readonly attempt?: string; readonly json?: boolean }): Promise<void> => {
@@ -24,11 +25,13 @@ export const diff = async (text: string, options: { readonly attempt?: string; r
     });
     return;
   }
-  // Straight through: a diff may be large and hold any bytes.
+  // Into a file or a pipe every byte as it is, so that the patch applies; on a terminal only what a terminal may be shown.
+  const toTerminal = process.stdout.isTTY;
   const child = spawn('git', ['--no-pager', 'diff', '--no-ext-diff', base, candidate, '--'], {
     cwd: place.repository.root,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', toTerminal ? 'pipe' : 'inherit', 'inherit'],
     env: { ...process.env, GIT_OPTIONAL_LOCKS: '0' },
   });
+  child.stdout?.on('data', terminalPrinter());
   await once(child, 'close');
 };

@@ -1,13 +1,12 @@
 import { createReadStream, existsSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { StringDecoder } from 'node:string_decoder';
 import { Rejection } from '../../core/fault.ts';
-import { plainText } from '../../core/text.ts';
 import type { JournalReader, RunRow } from '../../journal/index.ts';
 import { createProcessHost, viewOutput } from '../../process/index.ts';
 import { attemptsOf } from '../../loop/read.ts';
 import { entryArgv } from '../entries.ts';
+import { terminalPrinter } from '../terminal-text.ts';
 import { pickAttempt } from '../pick-attempt.ts';
 import { findRun, readJournal } from '../place.ts';
 import { printJson, endWithReader } from '../print.ts';
@@ -53,24 +52,8 @@ const runningAgent = (reader: JournalReader, run: RunRow): { readonly jobDir: st
   return open;
 };
 
-/** Prints bytes as text a terminal can take: letters stay whole, control codes go. */
-const printer = (): ((chunk: Uint8Array) => void) => {
-  const decoder = new StringDecoder('utf8');
-  let rest = '';
-  return (chunk) => {
-    const lines = (rest + decoder.write(Buffer.from(chunk))).split('\n');
-    rest = lines.pop() ?? '';
-    // One endless line must not grow without bound.
-    if (rest.length > 65_536) {
-      lines.push(rest);
-      rest = '';
-    }
-    for (const one of lines) process.stdout.write(`${plainText(one)}\n`);
-  };
-};
-
 const printFile = async (file: string): Promise<void> => {
-  const print = printer();
+  const print = terminalPrinter();
   for await (const chunk of createReadStream(file)) print(chunk as Buffer);
   print(Buffer.from('\n'));
 };
@@ -81,7 +64,7 @@ const pollMs = 200;
 const followRunning = async (jobDir: string, options: LogsOptions): Promise<void> => {
   const host = createProcessHost({ shim: entryArgv('shim') });
   const name = options.stderr === true ? 'stderr' : 'stdout';
-  const print = printer();
+  const print = terminalPrinter();
   const view = viewOutput(jobDir, name);
   for (const chunk of view.read()) print(chunk);
   while (options.follow === true && (await host.inspect(jobDir)) === 'running') {
