@@ -4,16 +4,16 @@ import { unnamedTest, type TestResult } from '../../src/core/test-report.ts';
 import { isOpenIn } from '../../src/discover/still-open.ts';
 import { observation, report } from './world.ts';
 
-const taskOf = (test: string, file?: string): Task => ({
+const taskOf = (id: string, file?: string): Task => ({
   key: 'test:x' as Task['key'],
-  title: test,
+  title: id,
   body: '',
   evidence: '',
   priority: 0,
   touches: [],
   trust: 'repository',
   source: 'tests: npm test',
-  proof: { by: 'test', command: 'npm test', test, file },
+  proof: { by: 'test', command: 'npm test', test: id, file },
 });
 
 const rows: readonly (readonly [fact: string, task: Task, tests: readonly string[], open: boolean])[] = [
