@@ -194,18 +194,17 @@ const cargo: Project = {
 /** Shell variables `add`, `double` and `wavers` that hold 0 when the test is green. */
 const shellTests = [
   '#!/bin/sh',
-  '. ./calc.sh',
-  '[ "$(add 2 3)" = 5 ]; add=$?',
-  '[ "$(double 4)" = 8 ]; double=$?',
+  '[ "$(sh calc.sh add 2 3)" = 5 ]; add=$?',
+  '[ "$(sh calc.sh double 4)" = 8 ]; double=$?',
   'printf x >> "$HOME/wavers"; wavers=$(( $(wc -c < "$HOME/wavers") % 2 ))',
 ];
 
 const shell = {
-  first: { about: 'adds', file: 'calc.sh', from: '$1 - $2', to: '$1 + $2' },
-  second: { about: 'doubles', file: 'calc.sh', from: '$1 * 3', to: '$1 * 2' },
+  first: { about: 'adds', file: 'calc.sh', from: '$2 - $3', to: '$2 + $3' },
+  second: { about: 'doubles', file: 'calc.sh', from: '$2 * 3', to: '$2 * 2' },
   missing: undefined,
 } as const;
-const calc = 'add() { echo $(($1 - $2)); }\ndouble() { echo $(($1 * 3)); }\n';
+const calc = 'case $1 in\nadd) echo $(($2 - $3)) ;;\ndouble) echo $(($2 * 3)) ;;\nesac\n';
 
 const tap: Project = {
   ...shell,
