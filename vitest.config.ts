@@ -7,6 +7,7 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 60_000,
     maxWorkers: 2,
+    globalSetup: ['test/testkit/build.ts'],
     reporters: ['default'],
   },
 });

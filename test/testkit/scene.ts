@@ -11,7 +11,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 
-const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url));
 const agentProgram = fileURLToPath(new URL('./fa.mjs', import.meta.url));
 
 /** One scripted step of the fixture agent; see fa.mjs. */
@@ -123,7 +123,7 @@ export const makeScene = async (options: SceneOptions = {}): Promise<Scene> => {
   const running = new Set<ChildProcess>();
 
   const launch = (cwd: string, stdin: 'ignore' | 'pipe', args: readonly string[]): ChildProcess => {
-    const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], {
+    const child = spawn(process.execPath, [main, ...args], {
       cwd,
       env,
       stdio: [stdin, 'pipe', 'pipe'],

@@ -159,7 +159,7 @@ test('GIT-15 a branch of the user that the agent moved is named; one the user mo
   commitAll(dir, 'on a branch of the user');
   git(seed.dir, 'branch', '-f', 'mine', git(seed.dir, 'commit-tree', '-p', base, '-m', 'user', `${base}^{tree}`));
   // Apart from the notes, because a moved branch of the user refuses the verdict.
-  const { movedRefs } = await workspaces.commit('r1', 1, base, 'm');
+  const { movedRefs = [] } = await workspaces.commit('r1', 1, base, 'm');
   expect(movedRefs.join(' ')).toMatch(/moved theirs from/);
   expect(movedRefs.join(' ')).not.toContain('mine');
   setting.checkpoint();
