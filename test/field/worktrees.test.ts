@@ -68,7 +68,7 @@ describe('field reports: worktrees and the work in them', () => {
     expect(fileAt(scene, gyreBranches(scene)[0] ?? '', 'calc.mjs')).toContain('a + b');
   });
 
-  test('WTR-09 prune keeps what holds unlanded work; removing it by name saves the work first', async () => {
+  test('WTR-09 L7 prune keeps what holds unlanded work; removing it by name saves the work first', async () => {
     await using scene = await makeScene();
     await scene.loop({
       agent: scene.agent([[{ append: 'calc.mjs', text: '// an idea worth keeping\n' }]], 'repeat'),
