@@ -1,2 +1,15 @@
 // The reading half of the door, light enough for commands that only look.
-export { calledNoModel, attemptsOf, inputOf, interrupted, nowOf, outputOf } from './run-record.ts';
+export { breakerRegister, noticeRegister } from './registers.ts';
+export {
+  calledNoModel,
+  attemptsOf,
+  inputOf,
+  interrupted,
+  isTaskRun,
+  nowOf,
+  outputOf,
+  taskHandler,
+  tickHandler,
+  tickInputOf,
+  tickOutputOf,
+} from './run-record.ts';

@@ -6,18 +6,16 @@ import type { RunExit } from '../core/exit.ts';
 import type { Task } from '../core/task.ts';
 import type { LoopHandler, RunContext } from '../journal/index.ts';
 import type { Landed } from '../land/index.ts';
-import { checkProcess, performAttempt } from './attempt.ts';
+import { processesOf, performAttempt } from './attempt.ts';
 import { keep } from './keep.ts';
-import type { AttemptView, LoopParts, RunInput, RunNow, RunOutput, TickEvent } from './port.ts';
-import { attemptsOf, isCutSession, nowOf, spendOf, spentUnseen } from './run-record.ts';
+import type { AttemptView, LoopParts, RunInput, RunNow, RunOutput, TickEvent, TickReporter } from './port.ts';
+import { attemptsOf, isCutSession, nowOf, spendOf, spentUnseen, taskHandler } from './run-record.ts';
 
-const taskRunName = 'task';
-
-export const createTaskRun = (parts: LoopParts, report: (event: TickEvent) => void): LoopHandler => ({
-  name: taskRunName,
-  version: 1,
+export const createTaskRun = (parts: LoopParts, reporter: TickReporter): LoopHandler => ({
+  ...taskHandler,
   handle: async (context, raw) => {
     const input = raw as RunInput;
+    const report = reporter(context);
     context.cleanup('sweep', async () => void (await parts.sweep(context.run.id)));
     const task = JSON.parse((await parts.evidence.get(input.taskText)).toString('utf8')) as Task;
     const output = await spiral({ parts, context, input, task, report });
@@ -39,7 +37,7 @@ const silent = (): void => undefined;
 const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<RunOutput> => {
   const views: AttemptView[] = [];
   // What an earlier life of this run has told already is not told again while its steps are replayed.
-  const row = parts.engine.reader.run(context.run.id);
+  const row = parts.reader.run(context.run.id);
   const told = attemptsOf(row).length;
   // The session that an earlier stretch was cut off in is not adopted: what it spent will never be known (L8).
   const cut = row !== undefined && (nowOf(row)?.generation ?? 0) < context.run.generation && isCutSession(row);
@@ -118,7 +116,7 @@ const land = async (
       setup: loop.workspace.setup,
       setupTimeoutMs: loop.workspace.setupTimeoutMs,
       findings: [],
-      process: checkProcess(context, `${key}/p${performance}/${commit.slice(0, 12)}`),
+      process: processesOf(context, `${key}/p${performance}/${commit.slice(0, 12)}`),
       signal: context.signal,
     });
     const { verdict } = record;
