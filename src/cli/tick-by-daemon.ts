@@ -2,7 +2,7 @@ import path from 'node:path';
 import { CancelledError, type JournalReader, requestCancel, requestStart } from '../journal/index.ts';
 import { interrupted, type TickInput, tickHandler } from '../loop/index.ts';
 import { createEvidenceStore } from '../verify/index.ts';
-import { followTick } from './follow-tick.ts';
+import { followRun } from './follow-run.ts';
 import { manualTickId } from './manual-tick.ts';
 import type { Place } from './place.ts';
 import { type TickReport, tickReportOf } from './tick-report.ts';
@@ -33,7 +33,7 @@ export const tickByDaemon = async (request: {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, onSignal);
   try {
-    const row = await followTick({ reader, tick: id, print, signal: leaving.signal });
+    const row = await followRun({ reader, run: id, print, signal: leaving.signal });
     if (row === undefined) throw new CancelledError(interrupted);
     return await tickReportOf(row, createEvidenceStore(path.join(place.stateHome, 'evidence')));
   } finally {
