@@ -4,14 +4,24 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import os from 'node:os';
 import { agentEnvironment, createAgent, type AgentAdapter } from '../agent/index.ts';
-import { promptFor } from '../config/index.ts';
+import { promptFor, type Settings } from '../config/index.ts';
 import { epochMs, newRunId, type CommitSha, type EpochMs } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import { createDiscoverer } from '../discover/index.ts';
-import { CancelledError, openEngine, runJobsFolder, type Engine } from '../journal/index.ts';
+import { CancelledError, openEngine, runJobsFolder, type Engine, type LoopHandler, type RunHandle } from '../journal/index.ts';
 import { createLander } from '../land/index.ts';
-import { interrupted } from '../loop/read.ts';
-import type { LoopParts } from '../loop/index.ts';
+import {
+  type Breakers,
+  createBreakers,
+  createDispatcher,
+  createTaskRun,
+  createTick,
+  type Dispatcher,
+  type DispatcherOptions,
+  interrupted,
+  type LoopParts,
+  type TickReporter,
+} from '../loop/index.ts';
 import { createProcessHost, type ProcessHost, type ProcessSpec } from '../process/index.ts';
 import {
   checkEnvironment,
@@ -50,6 +60,7 @@ export interface Cycle extends AsyncDisposable {
   readonly engine: Engine;
   readonly parts: LoopParts;
   readonly dispatcher: Dispatcher;
+  readonly breakers: Breakers;
   /** What the engine runs. */
   readonly handlers: { readonly tick: LoopHandler; readonly task: LoopHandler };
   /** Runs that an earlier process left open: they go on. */
@@ -110,7 +121,7 @@ export const createTools = ({ place, env }: ComposeOptions): Tools => {
  * Takes ownership of the state home and goes on with what an earlier process left open.
  * @param reporter gives each run its place to tell what happens
  */
-export const openCycle = async (options: ComposeOptions & { readonly reporter: TickReporter; readonly limits: DispatchLimits }): Promise<Cycle> => {
+export const openCycle = async (options: ComposeOptions & { readonly reporter: TickReporter; readonly limits: Settings['limits'] }): Promise<Cycle> => {
   const { stateHome } = options.place;
   const tools = createTools(options);
   const { processes } = tools;
@@ -124,7 +135,8 @@ export const openCycle = async (options: ComposeOptions & { readonly reporter: T
     });
     const parts: LoopParts = { ...tools, engine, reader: engine.reader };
     const task = createTaskRun(parts, options.reporter);
-    const dispatcher = createDispatcher(parts, { handler: task, limits: options.limits });
+    const breakers = createBreakers(parts);
+    const dispatcher = createDispatcher(parts, { handler: task, breakers, after, ...startLimits(options.limits), machine: readMachine });
     const tick = createTick(parts, dispatcher, options.reporter);
     const recovered = await engine.serve([tick, task]);
     for (const handle of recovered) dispatcher.take(handle);
@@ -132,6 +144,7 @@ export const openCycle = async (options: ComposeOptions & { readonly reporter: T
       engine,
       parts,
       dispatcher,
+      breakers,
       handlers: { tick, task },
       recovered,
       interrupt: () => engine.cancelAll(interrupted),
@@ -141,6 +154,30 @@ export const openCycle = async (options: ComposeOptions & { readonly reporter: T
     await engine[Symbol.asyncDispose]();
     throw error;
   }
+};
+
+const startLimits = (limits: Settings['limits']): Pick<DispatcherOptions, 'limits' | 'weights'> => ({
+  weights: limits.shares,
+  limits: {
+    machine: limits.runs,
+    perLoop: {},
+    perAgent: limits.agents,
+    perProvider: limits.providers,
+    gapMs: limits.gapMs,
+    startsPerMinute: limits.startsPerMinute,
+    loadPerCpuMax: limits.loadPerCpu,
+    freeMemoryBytesMin: limits.freeMemoryBytes,
+  },
+});
+
+const readMachine: DispatcherOptions['machine'] = () => ({
+  loadPerCpu: (os.loadavg()[0] ?? 0) / os.availableParallelism(),
+  freeMemoryBytes: os.freemem(),
+});
+
+const after: DispatcherOptions['after'] = (ms, look) => {
+  const timer = setTimeout(look, ms);
+  return { cancel: () => clearTimeout(timer) };
 };
 
 const jobsToKeep = (engine: Engine): ReadonlySet<string> => {

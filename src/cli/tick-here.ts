@@ -2,6 +2,7 @@ import { exitCodes, worstExitCode } from '../core/exit.ts';
 import type { RunHandle } from '../journal/index.ts';
 import { type EndedRun, inputOf, isTaskRun, outputOf, type TickInput, tickOutputOf } from '../loop/index.ts';
 import { type Cycle, openCycle } from './compose.ts';
+import { settingsAt } from './loop-choice.ts';
 import { manualTickId } from './manual-tick.ts';
 import type { Place } from './place.ts';
 import { progressReporter } from './progress.ts';
@@ -17,7 +18,8 @@ export const tickHere = async (request: {
 }): Promise<TickReport> => {
   const { place, input, print } = request;
   const reporter = progressReporter((event) => tickLines(event).forEach(print));
-  const cycle = await openCycle({ place, env: process.env, reporter });
+  const { limits } = await settingsAt(place);
+  const cycle = await openCycle({ place, env: process.env, reporter, limits });
   return await withCycle(cycle, async () => {
     const recovered = await settleRecovered(cycle, print);
     // A person who runs a loop says that what stopped it is mended.

@@ -75,7 +75,7 @@ export interface RunRow {
   /** What the handler made visible with `set`. */
   readonly view: Readonly<Record<string, unknown>>;
   readonly output: unknown;
-  readonly error: { readonly code: string; readonly message: string } | undefined;
+  readonly error: { readonly code: string; readonly message: string; readonly hint?: string } | undefined;
   readonly startedAt: EpochMs;
   readonly endedAt: EpochMs | undefined;
   /** The run that started it as a child, and under which of its keys. */

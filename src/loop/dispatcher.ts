@@ -6,7 +6,7 @@
 //  3. When a run ends because the agent cannot work at all, the rest of its tick stays open for the next one.
 //  4. A tick never waits for what only a person or another tick can bring: such a task is left for a later tick, with the reason.
 import { chooseStarts, type NeedState, type QueuedItem, type RunningItem, type StartLimits, type WaitReason, waitText } from '../dispatch/index.ts';
-import type { CommitSha, EpochMs, RunId } from '../core/ids.ts';
+import { type CommitSha, type EpochMs, type RunId, taskKey } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import { CancelledError, type LoopHandler, type RunHandle, type RunRow } from '../journal/index.ts';
 import { dedupeKeyOf } from './admission.ts';
@@ -91,7 +91,7 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
 
   const needState = (task: string): NeedState | undefined => {
     if ([...queue.values(), ...running.values()].some((one) => one.task === task)) return 'open';
-    const last = parts.reader.runs({ dedupeKey: dedupeKeyOf({ key: task }) }).at(-1);
+    const last = parts.reader.runs({ dedupeKey: dedupeKeyOf({ key: taskKey(task) }) }).at(-1);
     if (last === undefined) return undefined;
     if (last.endedAt === undefined) return 'open';
     const { exit, landed } = outputOf(last);

@@ -8,7 +8,7 @@ import { inputOf, outputOf, reopenedInput, type RunInput } from '../../loop/inde
 import { openCycle } from '../compose.ts';
 import { daemonOf, requests } from '../daemon-state.ts';
 import { followRun } from '../follow-run.ts';
-import { agentNamed, attemptsOf, withAgent } from '../loop-choice.ts';
+import { agentNamed, attemptsOf, settingsAt, withAgent } from '../loop-choice.ts';
 import { findPlace, findRun, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
 import { progressReporter } from '../progress.ts';
@@ -73,7 +73,9 @@ interface Retry {
 }
 
 const retryHere = async ({ place, row, input, print }: Retry): Promise<RunRow> => {
-  const cycle = await openCycle({ place, env: process.env, reporter: progressReporter((event) => tickLines(event).forEach(print)) });
+  const { limits } = await settingsAt(place);
+  const reporter = progressReporter((event) => tickLines(event).forEach(print));
+  const cycle = await openCycle({ place, env: process.env, reporter, limits });
   return await withCycle(cycle, async () => {
     const { engine, handlers, recovered } = cycle;
     const handle = recovered.find(({ id }) => id === row.id) ?? (await engine.reopen(handlers.task, row.id, input));

@@ -2,7 +2,7 @@ import { exitText } from '../../core/exit.ts';
 import { spendText } from '../../core/spend.ts';
 import { oneLine } from '../../core/text.ts';
 import { isOpen, type RunRow } from '../../journal/index.ts';
-import { attemptsOf, calledNoModel, inputOf, nowOf, outputOf } from '../../loop/read.ts';
+import { attemptsOf, calledNoModel, inputOf, isTaskRun, nowOf, outputOf } from '../../loop/read.ts';
 import { duration, line, printJson, table } from '../print.ts';
 import { readJournal } from '../place.ts';
 
@@ -40,7 +40,7 @@ export const summaryOf = (run: RunRow) => {
 
 export const status = async (options: { readonly all?: boolean; readonly json?: boolean }): Promise<void> => {
   const { place, reader } = await readJournal();
-  const runs = reader?.runs() ?? [];
+  const runs = (reader?.runs() ?? []).filter(isTaskRun);
   const shown = options.all === true ? runs : runs.slice(-newest);
   const owner = reader?.owner();
   if (options.json === true) {
