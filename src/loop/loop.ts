@@ -1,13 +1,15 @@
 // The cycle on one page: discover, decide, perform. A tick is a durable run of its own: a restarted engine goes on with it where it
 // was, and its window's name is its id, so that one window never becomes two ticks (L11).
 import { exitCodes, worstExitCode } from '../core/exit.ts';
+import type { RunId } from '../core/ids.ts';
+import type { Discovery } from '../discover/index.ts';
 import type { LoopHandler, RunContext } from '../journal/index.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import { keepWithHash } from './keep.ts';
 import { planTick } from './plan-tick.ts';
 import type { LoopParts, TickInput, TickOutput, TickReporter } from './port.ts';
 import { processesOf } from './attempt.ts';
-import { tickHandler } from './run-record.ts';
+import { inputOf, tickHandler } from './run-record.ts';
 
 export const createTick = (parts: LoopParts, dispatcher: Dispatcher, reporter: TickReporter): LoopHandler => ({
   ...tickHandler,
@@ -23,7 +25,7 @@ interface Cycle {
 }
 
 const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Promise<TickOutput> => {
-  const { loop, prefix } = input;
+  const { loop, prefix, wakes } = input;
   const report = reporter(context);
 
   // Discover, on the commit the loop works from and never on the user's files.
@@ -31,7 +33,8 @@ const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Pr
   const found = await keepWithHash({ parts, context }, 'discovery', async (step) => {
     const begun = parts.clock();
     const run = processesOf(context, `discover/p${step.performance}`);
-    return { discovery: await parts.discoverer.discover({ loop, base, prefix, run }), ms: parts.clock() - begun };
+    const discovery = wakes.length > 0 ? tasksOf(parts, wakes) : await parts.discoverer.discover({ loop, base, prefix, run });
+    return { discovery, ms: parts.clock() - begun };
   });
   const { discovery } = found.value;
   report({ event: 'discovered', ...found.value });
@@ -51,4 +54,13 @@ const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Pr
   const unread = discovery.problems.length > 0 ? exitCodes.usage : 0;
   const exitCode = Math.max(worstExitCode(runs.map((run) => run.output.exit)), waiting, unread);
   return { base, discovery: found.hash, planned: plan.hash, runs, halted, exitCode };
+};
+
+/** The tasks of runs that go on: they were discovered before. */
+const tasksOf = (parts: LoopParts, runs: readonly RunId[]): Discovery => {
+  const tasks = runs.flatMap((id) => {
+    const row = parts.reader.run(id);
+    return row === undefined ? [] : [inputOf(row).task];
+  });
+  return { tasks, setAside: [], problems: [] };
 };

@@ -142,6 +142,8 @@ export interface TickInput {
   readonly prefix: string;
   /** What fired it, for people: `schedule`, `every`, `webhook`, `manual` ... */
   readonly trigger: string;
+  /** Ended runs to go on with, their condition having come; nothing is discovered then. Empty: an ordinary tick. */
+  readonly wakes: readonly RunId[];
 }
 
 /** Gives each run its own place to tell what happens. */

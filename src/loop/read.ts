@@ -1,7 +1,8 @@
 // The reading half of the door, light enough for commands that only look.
-export { breakerRegister, noticeRegister } from './registers.ts';
+export { breakerRegister, noticeRegister, parkedRegister } from './registers.ts';
 export {
   calledNoModel,
+  exitOfTick,
   attemptsOf,
   inputOf,
   interrupted,

@@ -4,3 +4,5 @@
 export const breakerRegister = 'breakers';
 /** Key: kind/loop/instant. Value: what a person has to know. */
 export const noticeRegister = 'notices';
+/** Key: run. Value: the wake condition of a run that ended and goes on by itself. */
+export const parkedRegister = 'parked';

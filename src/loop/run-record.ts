@@ -1,5 +1,5 @@
 // Reading a run's row back into words. The journal keeps JSON; these are the only places that say what it means.
-import type { RunExit } from '../core/exit.ts';
+import { exitCodes, type RunExit } from '../core/exit.ts';
 import { addSpend, noSpend, unknownSpend, type Spend } from '../core/spend.ts';
 import type { RunRow } from '../journal/index.ts';
 import type { AttemptView, RunInput, RunNow, RunOutput, TickInput, TickOutput } from './port.ts';
@@ -17,6 +17,16 @@ export const tickInputOf = (row: RunRow): TickInput => row.input as TickInput;
 
 /** What a tick came to; `undefined` for one that was cancelled or failed, and for one that is open. */
 export const tickOutputOf = (row: RunRow): TickOutput | undefined => (row.state === 'done' ? (row.output as TickOutput) : undefined);
+
+/** The exit of a tick as a whole, by its exit code: what a loop that follows another waits for. */
+export const exitOfTick = (row: RunRow): RunExit['exit'] => {
+  const output = tickOutputOf(row);
+  if (output === undefined) return row.state === 'cancelled' ? 'stopped' : 'fault';
+  if (output.exitCode === exitCodes.parked) return 'parked';
+  if (output.exitCode === exitCodes.stopped) return 'stopped';
+  if (output.exitCode !== 0) return 'fault';
+  return output.runs.some((run) => run.output.exit.exit === 'goal-met') ? 'goal-met' : 'nothing-to-do';
+};
 
 /** Attempts with a verdict, oldest first; empty for a run that is not known. */
 export const attemptsOf = (row: RunRow | undefined): readonly AttemptView[] =>

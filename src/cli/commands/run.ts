@@ -48,7 +48,7 @@ export const runLoop = async (request: {
   const print = (text: string): void => {
     if (!quiet) line(text);
   };
-  const input = { loop, prefix: prefixOf(place, home), trigger: 'manual' };
+  const input = { loop, prefix: prefixOf(place, home), trigger: 'manual', wakes: [] };
   const report = await (isDry ? dryRun({ place, input, print }) : takeTick({ place, input, print }));
   process.exitCode = report.exitCode;
   if (options.json === true) printJson(report);
