@@ -4,3 +4,4 @@ export { CancelledError } from './cancelled-error.ts';
 export { openEngine } from './engine.ts';
 export { openReader } from './reader.ts';
 export { runJobsFolder } from './names.ts';
+export { isOpen, openStates } from './run-state.ts';

@@ -120,7 +120,14 @@ export interface Timers {
 /** What a person or a log is told. */
 export type ScheduleReport =
   | { readonly kind: 'window-ended'; readonly window: string; readonly record: WindowRecord }
-  | { readonly kind: 'clock-set-back'; readonly loop: string; readonly trigger: TriggerId; readonly from: EpochMs; readonly to: EpochMs; readonly reopened: number }
+  | {
+      readonly kind: 'clock-set-back';
+      readonly loop: string;
+      readonly trigger: TriggerId;
+      readonly from: EpochMs;
+      readonly to: EpochMs;
+      readonly reopened: number;
+    }
   | { readonly kind: 'loop-silent'; readonly notice: SilentNotice }
   /** A source could not be looked at, or a tick not be started; it is tried again. */
   | { readonly kind: 'trouble'; readonly loop: string; readonly trigger: TriggerId; readonly sentence: string };
