@@ -3,12 +3,7 @@ import { z } from 'zod';
 import type { Engine } from '../journal/index.ts';
 import { drainPolicies, type DrainPolicy } from '../server/index.ts';
 import { requests } from './daemon-state.ts';
-
-export interface Drain {
-  readonly policy: DrainPolicy;
-  /** Most time that `finish` may take. */
-  readonly timeMs: number;
-}
+import type { Drain } from './drain-options.ts';
 
 export interface Control {
   down(drain: Drain): void;

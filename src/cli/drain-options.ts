@@ -1,21 +1,26 @@
+import { parseDuration, type Settings } from '../config/index.ts';
 import { Rejection } from '../core/fault.ts';
-import { parseDuration } from '../config/index.ts';
 import { drainPolicies, type DrainPolicy } from '../server/index.ts';
 
-/** `--drain` as a policy. */
-export const drainPolicyOf = (text: string | undefined): DrainPolicy | undefined => {
-  if (text === undefined) return undefined;
-  const policy = drainPolicies.find((known) => known === text);
-  if (policy === undefined) throw new Rejection(`--drain: found ${text.slice(0, 40)}, wanted one of ${drainPolicies.join(', ')}.`);
-  return policy;
-};
+export interface DrainOptions {
+  readonly drain?: string;
+  readonly time?: string;
+}
 
-const defaultDrainMs = 10 * 60_000;
+export interface Drain {
+  readonly policy: DrainPolicy;
+  /** Most time that `finish` may take. */
+  readonly timeMs: number;
+}
 
-/** `--time` in ms: how long runs at work may go on under `finish`. */
-export const drainMsOf = (text: string | undefined): number => {
-  if (text === undefined) return defaultDrainMs;
-  const ms = parseDuration(text);
-  if (ms === undefined) throw new Rejection(`--time: found ${text.slice(0, 40)}, wanted a duration such as 90s or 10m.`);
-  return ms;
+/**
+ * How a daemon is to end: by `--drain` and `--time`, else by gyre.yaml.
+ * @throws Rejection for a word that is no policy, or a text that is no duration
+ */
+export const drainOf = ({ drain, time }: DrainOptions, { server }: Settings): Drain => {
+  const policy = drain === undefined ? server.drain : drainPolicies.find((known) => known === drain);
+  if (policy === undefined) throw new Rejection(`--drain: found ${drain?.slice(0, 40)}, wanted one of ${drainPolicies.join(', ')}.`);
+  const timeMs = time === undefined ? server.drainMs : parseDuration(time);
+  if (timeMs === undefined) throw new Rejection(`--time: found ${time?.slice(0, 40)}, wanted a duration such as 90s or 10m.`);
+  return { policy, timeMs };
 };

@@ -5,6 +5,7 @@ import { agentKeys } from './agent-schema.ts';
 import { limitsKeys } from './limits-schema.ts';
 import { sharedShape } from './loop-schema.ts';
 import { budget, choice, keys, text } from './schema-parts.ts';
+import { serverKeys } from './server-schema.ts';
 
 const named = <Value extends z.ZodType>(value: Value, wanted: string, description: string) =>
   z
@@ -19,6 +20,7 @@ export const gyreShape = {
   agents: named(agentKeys, 'a map of named agents', 'Agents by name; a loop says agent: <name>.').optional(),
   ...sharedShape,
   limits: limitsKeys.optional(),
+  server: serverKeys.optional(),
   connect: named(
     keys({ api: text('an address', { description: 'Base address of the service.' }).optional() }, 'a map with api', {
       description: 'A service.',

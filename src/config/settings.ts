@@ -3,6 +3,7 @@ import { parseDuration } from './duration.ts';
 import { freeMemoryDefault, runsDefault } from './limits-schema.ts';
 import { readShared } from './load-loop-text.ts';
 import type { SourceText } from './port.ts';
+import { serverDefaults } from './server-schema.ts';
 import { parseSize } from './size.ts';
 
 /** What gyre.yaml says about the engine as a whole, every key resolved. */
@@ -17,6 +18,12 @@ export interface Settings {
     readonly loadPerCpu: number | undefined;
     readonly freeMemoryBytes: number;
   };
+  readonly server: {
+    readonly host: string;
+    readonly port: number;
+    readonly drain: 'finish' | 'checkpoint' | 'park';
+    readonly drainMs: number;
+  };
 }
 
 /**
@@ -27,7 +34,7 @@ export interface Settings {
 export const settingsOf = (shared: SourceText | undefined): Settings => {
   const layer = shared === undefined ? undefined : readShared(shared);
   if (shared !== undefined) rejectIf(shared.file, layer?.issues ?? []);
-  const { limits = {} } = layer?.input ?? {};
+  const { limits = {}, server = {} } = layer?.input ?? {};
   return {
     limits: {
       runs: limits.runs ?? runsDefault,
@@ -38,6 +45,12 @@ export const settingsOf = (shared: SourceText | undefined): Settings => {
       startsPerMinute: limits['starts-per-minute'],
       loadPerCpu: limits.load,
       freeMemoryBytes: parseSize(limits['free-memory'] ?? freeMemoryDefault) ?? 0,
+    },
+    server: {
+      host: server.host ?? serverDefaults.host,
+      port: server.port ?? serverDefaults.port,
+      drain: server.drain ?? serverDefaults.drain,
+      drainMs: parseDuration(server['drain-time'] ?? serverDefaults['drain-time']) ?? 0,
     },
   };
 };

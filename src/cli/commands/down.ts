@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Fault, Rejection } from '../../core/fault.ts';
 import { openReader, requestSignal } from '../../journal/index.ts';
 import { isAlive } from '../../process/index.ts';
-import type { DrainPolicy } from '../../server/index.ts';
 import { type Daemon, daemonOf, requests } from '../daemon-state.ts';
-import { drainMsOf, drainPolicyOf } from '../drain-options.ts';
+import { type Drain, drainOf } from '../drain-options.ts';
+import { settingsAt } from '../loop-choice.ts';
 import { findPlace, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
 
@@ -21,7 +21,7 @@ const pollMs = 100;
 
 export const down = async (options: DownOptions): Promise<void> => {
   const place = await findPlace();
-  const ended = await endDaemon({ place, options, policy: drainPolicyOf(options.drain) ?? 'park' });
+  const ended = await endDaemon({ place, kill: options.kill === true, drain: drainOf(options, await settingsAt(place)) });
   if (options.json === true) printJson({ pid: ended?.identity.pid, ended: ended !== undefined });
   else if (ended === undefined) line('No daemon is at work here.');
   else line(`The daemon (process ${ended.identity.pid}) has ended.`);
@@ -34,11 +34,11 @@ export const down = async (options: DownOptions): Promise<void> => {
  */
 export const endDaemon = async (request: {
   readonly place: Place;
-  readonly options: DownOptions;
-  readonly policy: DrainPolicy;
+  readonly kill: boolean;
+  readonly drain: Drain;
 }): Promise<Daemon | undefined> => {
-  const { place, options, policy } = request;
-  const timeMs = drainMsOf(options.time);
+  const { place, kill, drain } = request;
+  const timeMs = drain.policy === 'finish' ? drain.timeMs : 0;
   const reader = openReader(place.stateHome);
   try {
     const owner = reader?.owner();
@@ -49,8 +49,8 @@ export const endDaemon = async (request: {
         hint: 'It ends by itself; `gyre stop <run>` ends a run of it, Ctrl-C in its terminal ends all.',
       });
     // A kill is what it says: agents and facts stay, and the next engine goes on with them.
-    if (options.kill === true) process.kill(daemon.identity.pid, 'SIGKILL');
-    else requestSignal(place.stateHome, { run: '', name: requests.down, payload: { policy, timeMs }, by: 'gyre down' });
+    if (kill) process.kill(daemon.identity.pid, 'SIGKILL');
+    else requestSignal(place.stateHome, { run: '', name: requests.down, payload: drain, by: 'gyre down' });
     const until = Date.now() + timeMs + closingMs;
     while (isAlive(daemon.identity)) {
       if (Date.now() > until)

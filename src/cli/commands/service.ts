@@ -4,10 +4,9 @@ import path from 'node:path';
 import { Rejection } from '../../core/fault.ts';
 import { slug } from '../../core/text.ts';
 import { launchdPlist, systemdUnit, type ServiceRequest } from '../../server/index.ts';
-import { drainMsOf } from '../drain-options.ts';
 import { entryArgv } from '../entries.ts';
 import { loadLoops } from '../load-loops.ts';
-import { configOf } from '../loop-choice.ts';
+import { configOf, settingsAt } from '../loop-choice.ts';
 import { findPlace, type Place, stateRoot } from '../place.ts';
 import { line, printJson } from '../print.ts';
 
@@ -37,19 +36,19 @@ const environmentOf = (env: NodeJS.ProcessEnv): Readonly<Record<string, string>>
     }),
   );
 
-const requestOf = (place: Place): ServiceRequest => ({
+const requestOf = (place: Place, drainMs: number): ServiceRequest => ({
   name: `gyre-${slug(path.basename(place.repository.root), 32)}-${path.basename(place.stateHome).slice(-8)}`,
   description: `Gyre for ${place.repository.root}`,
   argv: [...entryArgv('main'), 'up', '--foreground'],
   workingDirectory: place.cwd,
   env: { ...environmentOf(process.env), XDG_STATE_HOME: path.dirname(stateRoot(process.env)) },
-  stopMs: drainMsOf(undefined) + closingMs,
+  stopMs: drainMs + closingMs,
   logFile: path.join(place.stateHome, 'logs', 'service.txt'),
 });
 
 /** Where this system keeps service files, and what they are called there. */
-const serviceFile = (place: Place, system: boolean): ServiceFile => {
-  const request = requestOf(place);
+const serviceFile = async (place: Place, system: boolean): Promise<ServiceFile> => {
+  const request = requestOf(place, (await settingsAt(place)).server.drainMs);
   if (process.platform === 'darwin') {
     const folder = system ? '/Library/LaunchDaemons' : path.join(os.homedir(), 'Library', 'LaunchAgents');
     const file = path.join(folder, `${request.name}.plist`);
@@ -81,7 +80,7 @@ const serviceFile = (place: Place, system: boolean): ServiceFile => {
 export const installService = async (options: ServiceOptions): Promise<void> => {
   const place = await findPlace();
   await loadLoops(configOf(place));
-  const service = serviceFile(place, options.system === true);
+  const service = await serviceFile(place, options.system === true);
   if (options.print === true) {
     process.stdout.write(service.text);
     return;
@@ -97,7 +96,7 @@ export const installService = async (options: ServiceOptions): Promise<void> => 
 
 export const removeService = async (options: ServiceOptions): Promise<void> => {
   const place = await findPlace();
-  const service = serviceFile(place, options.system === true);
+  const service = await serviceFile(place, options.system === true);
   rmSync(service.file, { force: true });
   if (options.json === true) return printJson({ file: service.file, removed: true, stop: service.stop });
   line(`Removed: ${service.file}`);

@@ -6,10 +6,10 @@ import { exitCodes } from '../../core/exit.ts';
 import { Fault } from '../../core/fault.ts';
 import { openReader } from '../../journal/index.ts';
 import { daemonOf, type Daemon } from '../daemon-state.ts';
-import { drainMsOf, drainPolicyOf } from '../drain-options.ts';
+import { drainOf } from '../drain-options.ts';
 import { entryArgv } from '../entries.ts';
 import { loadLoops } from '../load-loops.ts';
-import { configOf } from '../loop-choice.ts';
+import { configOf, settingsAt } from '../loop-choice.ts';
 import { findPlace, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
 import { runResident } from '../resident.ts';
@@ -28,7 +28,7 @@ const pollMs = 100;
 export const up = async (options: UpOptions): Promise<void> => {
   const place = await findPlace();
   const source = configOf(place);
-  const drain = { policy: drainPolicyOf(options.drain) ?? 'park', timeMs: drainMsOf(options.time) } as const;
+  const drain = drainOf(options, await settingsAt(place));
   // Everything is read before anything starts, so that what is wrong is said here and not into a log.
   const loops = await loadLoops(source);
   refuseSecond(place);
