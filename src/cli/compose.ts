@@ -84,6 +84,7 @@ export const createTools = ({ place, env }: ComposeOptions): Tools => {
     workspaces,
     evidence,
     clock,
+    chance: Math.random,
     verifier: createVerifier({ checks, evidence, readFileAt: readFileOf, tools: { node: process.versions.node } }),
     lander: createLander({ repository, stateHome }),
     discoverer: createDiscoverer({

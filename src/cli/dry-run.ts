@@ -7,7 +7,7 @@ import { tickLines } from './tick-lines.ts';
 import type { TickReport } from './tick-report.ts';
 
 /** Nothing was ever run here: there is nothing to compare with. */
-const emptyHistory: Pick<JournalReader, 'runs'> = { runs: () => [] };
+const emptyHistory: Pick<JournalReader, 'runs' | 'registerEntry'> = { runs: () => [], registerEntry: () => undefined };
 
 /** Says what a tick would do: discovers and decides, and owns nothing, so that it works beside a running engine. */
 export const dryRun = async (request: {
@@ -29,7 +29,7 @@ export const dryRun = async (request: {
     const run = freeProcesses({ processes: tools.processes, stateHome: place.stateHome, signal: stopping.signal });
     const discovery = await tools.discoverer.discover({ loop, base, prefix, run });
     tickLines({ event: 'discovered', discovery, ms: tools.clock() - begun }).forEach(print);
-    const planned = await planTick({ ...tools, reader: reader ?? emptyHistory }, { loop, base, discovery });
+    const planned = await planTick({ ...tools, reader: reader ?? emptyHistory }, { loop, base, discovery, byPerson: true });
     for (const plan of planned) if (plan.admit === 'skip') tickLines({ event: 'skipped', task: plan.task, why: plan.why }).forEach(print);
     return { base, discovery, planned, runs: [], halted: undefined, exitCode: discovery.problems.length > 0 ? exitCodes.usage : 0 };
   } finally {

@@ -1,7 +1,7 @@
 // Runs that wait for an instant: they keep their place in a register and go on by themselves when it has come.
 import { nextLook, isAwake, noWakeFacts, wakesAt, type Wake } from '../dispatch/index.ts';
 import { epochMs, type RunId } from '../core/ids.ts';
-import { isTaskRun, outputOf, parkedRegister } from '../loop/index.ts';
+import { isTaskRun, outputOf, type Parked, parkedRegister } from '../loop/index.ts';
 import type { RotatingLog } from '../server/index.ts';
 import type { Cycle } from './compose.ts';
 import type { TickDesk } from './tick-desk.ts';
@@ -20,12 +20,11 @@ export const watchParked = ({ cycle, desk, log }: { readonly cycle: Cycle; reado
 
   const look = async (): Promise<void> => {
     for (const entry of engine.reader.register(parkedRegister)) {
-      const wake = entry.value as Wake;
+      const { wake, generation } = entry.value as Parked;
       if (stopped || !isAwake(wake, noWakeFacts, parts.clock())) continue;
       const row = engine.reader.run(entry.key);
-      // Somebody went on with it meanwhile, or it is over: nothing waits any more.
-      const isWaiting = row?.endedAt !== undefined && isTaskRun(row) && outputOf(row).again === 'next-tick';
-      if (isWaiting) {
+      // Where somebody went on with it meanwhile, nothing waits any more.
+      if (row?.endedAt !== undefined && row.generation === generation) {
         log.write(`Run ${row.id} goes on: what it waited for has come.`);
         await desk.wake(row);
       }
@@ -39,7 +38,7 @@ export const watchParked = ({ cycle, desk, log }: { readonly cycle: Cycle; reado
       .finally(() => {
         if (stopped) return;
         const now = parts.clock();
-        const next = nextLook(engine.reader.register(parkedRegister).map((entry) => wakesAt(entry.value as Wake)), now);
+        const next = nextLook(engine.reader.register(parkedRegister).map((entry) => wakesAt((entry.value as Parked).wake)), now);
         timer = setTimeout(loop, Math.min(lookMs * 10, Math.max(lookMs, (next ?? epochMs(now + lookMs * 10)) - now)));
       });
   };
@@ -56,7 +55,8 @@ export const parkInterrupted = async ({ engine, parts }: Cycle, runs: readonly R
   const changes = runs.flatMap((id) => {
     const row = engine.reader.run(id);
     if (row === undefined || !isTaskRun(row) || row.endedAt === undefined || outputOf(row).again !== 'next-tick') return [];
-    return [{ register: parkedRegister, key: id, value: outputOf(row).wake ?? wake }];
+    const parked: Parked = { wake: outputOf(row).wake ?? wake, generation: row.generation };
+    return [{ register: parkedRegister, key: id, value: parked }];
   });
   if (changes.length > 0) await engine.put(changes);
 };

@@ -359,9 +359,21 @@ export interface Capabilities {
   readonly cron: false;
 }
 
+/** Every condition that is given holds. */
+export interface RunFilter {
+  readonly states?: readonly RunState[];
+  readonly dedupeKey?: string;
+  /** Name of the handler. */
+  readonly loop?: string;
+  /** Ended at or after this instant; then ordered by the end instead of the start. */
+  readonly endedSince?: EpochMs;
+  readonly limit?: number;
+  readonly newestFirst?: boolean;
+}
+
 /** Reading needs no ownership and works beside a running engine. */
 export interface JournalReader extends Disposable {
-  runs(filter?: { readonly states?: readonly RunState[]; readonly dedupeKey?: string }): readonly RunRow[];
+  runs(filter?: RunFilter): readonly RunRow[];
   run(id: string): RunRow | undefined;
   facts(filter?: { readonly run?: string; readonly afterSeq?: number; readonly limit?: number }): readonly Fact[];
   /** Who owns the state home, and whether that process lives. */

@@ -1,7 +1,7 @@
 import { exitText } from '../core/exit.ts';
 import type { EpochMs } from '../core/ids.ts';
 import type { Task } from '../core/task.ts';
-import { isAwake, noWakeFacts, waitText } from '../dispatch/index.ts';
+import { isAwake, noWakeFacts, type Wake, waitText } from '../dispatch/index.ts';
 import type { RunRow } from '../journal/index.ts';
 import type { Landed } from '../land/index.ts';
 import type { Admission, RunOutput } from './port.ts';
@@ -18,6 +18,10 @@ export interface AdmissionView {
   readonly fate: 'on-target' | 'waiting' | 'gone' | undefined;
   /** How this loop lands now. */
   readonly landAs: Landed['landed'];
+  /** What the last run waits for, where it goes on by itself. */
+  readonly wake: Wake | undefined;
+  /** A person asked for the tick: a wait that Gyre chose itself does not hold it back; a reset that a provider named does. */
+  readonly byPerson: boolean;
   readonly now: EpochMs;
 }
 
@@ -46,7 +50,7 @@ const openText = (run: RunRow): string => {
  * A change that waits to be brought in is not made again (no second landing), a run that waits for a person is not started behind
  * their back, and a run that was merely interrupted goes on.
  */
-export const admit = ({ task, last, fate, landAs, now }: AdmissionView): Admission => {
+export const admit = ({ task, last, fate, landAs, wake, byPerson, now }: AdmissionView): Admission => {
   if (last === undefined) return { admit: 'start', task };
   const skip = (why: string, needsPerson: boolean): Admission => ({ admit: 'skip', task, why, needsPerson });
   if (last.endedAt === undefined) return skip(openText(last), last.attention !== undefined);
@@ -58,10 +62,9 @@ export const admit = ({ task, last, fate, landAs, now }: AdmissionView): Admissi
     return { admit: 'start', task };
   }
   if (output.exit.exit === 'nothing-to-do') return { admit: 'start', task };
-  if (output.again === 'next-tick') {
-    const { wake } = output;
-    // What waits for an instant is not asked again before it, by no tick of whatever trigger.
-    if (wake !== undefined && !isAwake(wake, noWakeFacts, now)) return skip(waitText({ why: 'parked', wake }), false);
+  if (output.again === 'next-tick' || wake !== undefined) {
+    if (wake !== undefined && !isAwake(wake, noWakeFacts, now) && !(byPerson && wake.on === 'time'))
+      return skip(waitText({ why: 'parked', wake }), false);
     return { admit: 'reopen', task, run: last.id };
   }
   return skip(`${exitText(output.exit)} Look with: gyre show ${last.id} and go on with: gyre retry ${last.id}`, true);

@@ -8,15 +8,15 @@ import {
   type BreakerNotice,
   classifyFailure,
 } from '../dispatch/index.ts';
-import type { Engine } from '../journal/index.ts';
+import type { Engine, RunRow } from '../journal/index.ts';
 import type { EpochMs } from '../core/ids.ts';
-import type { RunOutput } from './port.ts';
 import { breakerRegister, noticeRegister } from './registers.ts';
+import { attemptsOf, inputOf, outputOf } from './run-record.ts';
 
 export interface Breakers {
   all(): Readonly<Record<string, Breaker>>;
   /** What a run that ended does to its loop's breaker; a notice is written once for each opening. */
-  ended(run: { readonly loop: string; readonly run: string; readonly task: string; readonly output: RunOutput }): Promise<void>;
+  ended(run: { readonly loop: string; readonly row: RunRow }): Promise<void>;
   /** The run that an open breaker lets through. */
   probe(loop: string, run: string): Promise<void>;
   /** A person says that it is mended. */
@@ -42,9 +42,12 @@ export const createBreakers = (parts: { readonly engine: Pick<Engine, 'put' | 'r
 
   return {
     all: () => Object.fromEntries(known),
-    ended: async ({ loop, run, task, output }) => {
+    ended: async ({ loop, row }) => {
       const breaker = known.get(loop);
-      const failure = classifyFailure(output);
+      const output = outputOf(row);
+      const run = row.id;
+      const task = inputOf(row).task.key;
+      const failure = classifyFailure({ exit: output.exit, attempts: attemptsOf(row) });
       if (failure === undefined) {
         const isOver = output.exit.exit === 'goal-met' || output.exit.exit === 'nothing-to-do';
         if (breaker !== undefined) await set(loop, isOver ? breakerAfterSuccess() : abandonProbe(breaker, run, clock()));

@@ -16,7 +16,7 @@ import { openRun } from './open-run.ts';
 import type { Admission, EndedRun, LoopParts, RunOutput, TickEvent } from './port.ts';
 import { inputOf, isTaskRun, outputOf } from './run-record.ts';
 import { agentNameOf, providerOf } from './provider.ts';
-import { parkedRegister } from './registers.ts';
+import { noteEnd } from './retries.ts';
 
 type Plan = Exclude<Admission, { admit: 'skip' }>;
 
@@ -183,9 +183,9 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
   };
 
   const finish = async (row: RunRow, loop: string): Promise<EndedRun> => {
-    const output: RunOutput = outputOf(row);
-    await breakers.ended({ loop, run: row.id, task: inputOf(row).task.key, output });
-    if (output.wake !== undefined) await parts.engine.put([{ register: parkedRegister, key: row.id, value: output.wake }]);
+    const output = outputOf(row);
+    await breakers.ended({ loop, row });
+    await noteEnd(parts, row);
     return { run: row.id, title: inputOf(row).task.title, output };
   };
 

@@ -5,4 +5,5 @@ export { createDispatcher, type Dispatcher, type DispatcherOptions } from './dis
 export { createTick } from './loop.ts';
 export { planTick } from './plan-tick.ts';
 export { reopenedInput } from './open-run.ts';
+export type { Parked } from './retries.ts';
 export { createTaskRun } from './run-task.ts';

@@ -40,7 +40,7 @@ const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Pr
   report({ event: 'discovered', ...found.value });
 
   // Decide: each task by what was made of it before.
-  const plan = await keepWithHash({ parts, context }, 'plan', () => planTick(parts, { loop, base, discovery }));
+  const plan = await keepWithHash({ parts, context }, 'plan', () => planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual' }));
   const planned = plan.value;
   for (const one of planned) if (one.admit === 'skip') report({ event: 'skipped', task: one.task, why: one.why });
 

@@ -83,6 +83,8 @@ export interface LoopParts {
   readonly sweep: (marker: string) => Promise<number>;
   readonly readFileBytes: (path: string) => Promise<Buffer>;
   readonly clock: () => EpochMs;
+  /** In [0, 1). */
+  readonly chance: () => number;
   /** Any commit as something to judge: a merge of a candidate with what landed meanwhile. */
   readonly candidateOf: (commit: CommitSha, base: CommitSha) => Promise<Candidate>;
   readonly newRunId: () => RunId;

@@ -4,5 +4,7 @@
 export const breakerRegister = 'breakers';
 /** Key: kind/loop/instant. Value: what a person has to know. */
 export const noticeRegister = 'notices';
-/** Key: run. Value: the wake condition of a run that ended and goes on by itself. */
+/** Key: run. Value: what a run that ended waits for before it goes on by itself (`Parked`). */
 export const parkedRegister = 'parked';
+/** Key: dedupe key of the task. Value: tries used by class of failure. */
+export const triesRegister = 'tries';
