@@ -22,7 +22,7 @@ const askDatabase = (db: DatabaseSync, request: { readonly file: string; readonl
   const asked = db
     .prepare(
       `INSERT INTO cancels (run, generation, reason, noted)
-       SELECT id, generation, ?, 0 FROM runs WHERE id = ? AND state IN ('pending', 'running')
+       SELECT id, generation, ?, 0 FROM runs WHERE id = ? AND ended_at IS NULL
        ON CONFLICT DO UPDATE SET reason = reason`,
     )
     .run(cutReason(request.reason), request.run);
@@ -61,11 +61,7 @@ export const pendingCancels = (queries: Queries): readonly CancelRequest[] =>
 /** Notes a request as a fact, once a generation; a run that has ended meanwhile is left alone. */
 export const noteCancel = (transaction: Transaction, request: CancelRequest): void => {
   const { run, generation } = request;
-  const isOpenStill = transaction.get(
-    "SELECT 1 FROM runs WHERE id = ? AND generation = ? AND state IN ('pending', 'running')",
-    run,
-    generation,
-  );
+  const isOpenStill = transaction.get('SELECT 1 FROM runs WHERE id = ? AND generation = ? AND ended_at IS NULL', run, generation);
   if (isOpenStill === undefined) return;
   const reason = cutReason(request.reason);
   const known = transaction.get('SELECT noted FROM cancels WHERE run = ? AND generation = ?', run, generation);

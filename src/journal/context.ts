@@ -1,7 +1,9 @@
 import type { EpochMs } from '../core/ids.ts';
 import { canonicalJson } from './chain.ts';
+import { createEmitter } from './emitter.ts';
 import { decodeJson, encodeJson } from './json.ts';
 import { assertDomainKind } from './names.ts';
+import { notBuilt } from './not-built.ts';
 import { performSleep } from './perform-sleep.ts';
 import { performSpawn, type SpawnTools } from './perform-spawn.ts';
 import { performStep } from './perform-step.ts';
@@ -44,7 +46,7 @@ export const createContext = (scope: Scope, tools: ContextTools, cleanups: Clean
   const { run } = scope;
   const view: Record<string, unknown> = { ...run.view };
   return {
-    run: { id: run.id, generation: run.generation, startedAt: run.startedAt },
+    run: { id: run.id, generation: run.generation, startedAt: run.startedAt, parent: run.parent, labels: run.labels },
     signal: scope.signal,
     step: (key, options, effect) => scope.operation(() => performStep(scope, { key, options, effect })),
     spawn: (key, spec, options = {}) => scope.operation(() => performSpawn(scope, tools, { key, spec, options })),
@@ -52,6 +54,20 @@ export const createContext = (scope: Scope, tools: ContextTools, cleanups: Clean
     now: async (key) => (await scope.operation(() => performValue(scope, key, tools.clock))) as EpochMs,
     random: (key) => scope.operation(() => performValue(scope, key, tools.chance)),
     record: (key, kind, data) => scope.operation(() => performRecord(scope, key, { kind, data })),
+    sleepUntil: async () => notBuilt('RunContext.sleepUntil'),
+    uuid: async () => notBuilt('RunContext.uuid'),
+    waitFor: async () => notBuilt('RunContext.waitFor'),
+    child: async () => notBuilt('RunContext.child'),
+    map: async () => notBuilt('RunContext.map'),
+    race: async () => notBuilt('RunContext.race'),
+    budget: {
+      remaining: () => notBuilt('RunBudget.remaining'),
+      reserve: async () => notBuilt('RunBudget.reserve'),
+      charge: async () => notBuilt('RunBudget.charge'),
+    },
+    emit: createEmitter(scope),
+    version: async () => notBuilt('RunContext.version'),
+    continueAs: async () => notBuilt('RunContext.continueAs'),
     set: (name, value) => {
       scope.assertOpen();
       view[name] = value;

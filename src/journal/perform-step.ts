@@ -1,4 +1,5 @@
 import { CancelledError } from './cancelled-error.ts';
+import { notBuilt } from './not-built.ts';
 import type { StepContext, StepOptions } from './port.ts';
 import type { StepKind, StepRow } from './rows.ts';
 import { replayed, type Scope } from './scope.ts';
@@ -39,6 +40,15 @@ export const performStep = async <T>(
   }
   const step = await scope.intend(key, kind);
   scope.assertMayPerform();
-  const context: StepContext = { signal: scope.signal, performance: step.performed, idempotencyKey: `${scope.run.id}/${key}` };
+  const context: StepContext = {
+    signal: scope.signal,
+    performance: step.performed,
+    idempotencyKey: `${scope.run.id}/${key}`,
+    attempt: 1,
+    epoch: 0,
+    heartbeat: () => notBuilt('StepContext.heartbeat'),
+    lastDetails: undefined,
+    charge: () => notBuilt('StepContext.charge'),
+  };
   return (await settleStep(scope, step, async () => effect(context))) as T;
 };

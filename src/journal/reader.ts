@@ -5,10 +5,13 @@ import { type ChainLink, factLine, verifyChain } from './chain.ts';
 import { readOwner } from './owner.ts';
 import type { Fact, JournalReader } from './port.ts';
 import { isAlive } from '../process/index.ts';
-import { factOfRow, linkOfRow, type Row, runOfRow } from './rows.ts';
-import { findRun } from './run-records.ts';
+import { journalHealth } from './health.ts';
+import { findRegisterEntry, listRegister } from './registers.ts';
+import { factOfRow, firstRunColumns, linkOfRow, type Row, runColumns, runOfRow } from './rows.ts';
+import { listSignals } from './signal-records.ts';
 import { assertKnownSchema, assertNotCutOff, busyMs, journalFile, schemaVersion } from './schema.ts';
 import { storageFault } from './storage-error.ts';
+import { readStream } from './streams.ts';
 
 /** Most facts of one answer; ask again with `afterSeq` for more. */
 const factsMax = 10_000;
@@ -16,7 +19,10 @@ const pageFacts = 1_000;
 
 type FactFilter = NonNullable<Parameters<JournalReader['facts']>[0]>;
 
+/** Reads a journal of any schema this release knows, without changing it. */
 const createReader = (db: DatabaseSync, file: string): JournalReader => {
+  const isFirstSchema = schemaVersion(db) === 1;
+  const columns = isFirstSchema ? firstRunColumns : runColumns;
   const all = (sql: string, values: readonly SQLInputValue[]): readonly Row[] => db.prepare(sql).all(...values);
   const queries = {
     get: (sql: string, ...values: readonly SQLInputValue[]) => db.prepare(sql).get(...values),
@@ -63,9 +69,13 @@ const createReader = (db: DatabaseSync, file: string): JournalReader => {
         ];
         const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
         const values = [...(states ?? []), ...(dedupeKey === undefined ? [] : [dedupeKey])];
-        return all(`SELECT * FROM runs ${where} ORDER BY started_at, id`, values).map((row) => runOfRow(row));
+        return all(`SELECT ${columns} FROM runs ${where} ORDER BY started_at, id`, values).map((row) => runOfRow(row));
       }),
-    run: (id) => reading(() => findRun(queries, id)),
+    run: (id) =>
+      reading(() => {
+        const row = queries.get(`SELECT ${columns} FROM runs WHERE id = ?`, id);
+        return row === undefined ? undefined : runOfRow(row);
+      }),
     facts: (filter = {}) => reading(() => factRows(filter).map((row): Fact => factOfRow(row))),
     owner: () =>
       reading(() => {
@@ -83,6 +93,11 @@ const createReader = (db: DatabaseSync, file: string): JournalReader => {
         }
       }),
     exportLines: () => exportLines(),
+    registerEntry: (register, key) => reading(() => (isFirstSchema ? undefined : findRegisterEntry(queries, register, key))),
+    register: (register, filter) => reading(() => (isFirstSchema ? [] : listRegister(queries, register, filter))),
+    stream: (run, stream, afterSeq = 0) => reading(() => (isFirstSchema ? [] : readStream(queries, { run, stream, afterSeq }))),
+    signals: (run) => reading(() => (isFirstSchema ? [] : listSignals(queries, run))),
+    health: () => reading(() => journalHealth(queries)),
     [Symbol.dispose]: () => {
       if (db.isOpen) db.close();
     },

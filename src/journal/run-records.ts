@@ -7,21 +7,25 @@ import { canonicalJson } from './chain.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { decodeJson } from './json.ts';
 import type { LoopHandler, RunRow } from './port.ts';
-import { isOpen, runOfRow, type StepRow } from './rows.ts';
+import { runColumns, runOfRow, type StepRow } from './rows.ts';
+import { isOpen } from './run-state.ts';
 import { loadSteps } from './step-records.ts';
 
 export const findRun = (queries: Pick<Queries, 'get'>, id: string): RunRow | undefined => {
-  const row = queries.get('SELECT * FROM runs WHERE id = ?', id);
+  const row = queries.get(`SELECT ${runColumns} FROM runs WHERE id = ?`, id);
   return row === undefined ? undefined : runOfRow(row);
 };
 
 const findOpenByDedupeKey = (queries: Pick<Queries, 'get'>, dedupeKey: string): RunRow | undefined => {
-  const row = queries.get("SELECT * FROM runs WHERE dedupe_key = ? AND state IN ('pending', 'running')", dedupeKey);
+  const row = queries.get(`SELECT ${runColumns} FROM runs WHERE dedupe_key = ? AND ended_at IS NULL`, dedupeKey);
   return row === undefined ? undefined : runOfRow(row);
 };
 
-export const findOpenRuns = (queries: Queries): readonly RunRow[] =>
-  queries.all("SELECT * FROM runs WHERE state IN ('pending', 'running') ORDER BY started_at, id").map((row) => runOfRow(row));
+/** Runs that an execution can go on with: not those that wait for a person. */
+export const findStartableRuns = (queries: Queries): readonly RunRow[] =>
+  queries
+    .all(`SELECT ${runColumns} FROM runs WHERE state IN ('pending', 'running') ORDER BY priority DESC, started_at, id`)
+    .map((row) => runOfRow(row));
 
 /** A run as it is handed to its execution. */
 export interface RunOpening {

@@ -58,6 +58,8 @@ export const freshStep = (key: string, kind: StepKind, generation: number): Step
   plan: {},
   outcome: undefined,
   error: undefined,
+  details: undefined,
+  nextTryAt: undefined,
 });
 
 /** @param options `steps` is what was recorded before; `stopping` aborts, with a Fault as its reason, when the engine is being disposed of */
@@ -143,7 +145,7 @@ export const createScope = (options: {
 
     intend: async (key, kind, { plan = {}, details = {} } = {}) => {
       const performed = (steps.get(key)?.performed ?? 0) + 1;
-      const step = { ...freshStep(key, kind, run.generation), performed, plan };
+      const step = { ...freshStep(key, kind, run.generation), performed, plan, details: steps.get(key)?.details };
       await store.write((transaction) => writeIntent(transaction, run.id, step, details));
       steps.set(key, step);
       return step;

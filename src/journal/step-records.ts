@@ -10,9 +10,11 @@ export const loadSteps = (queries: Queries, run: string): Map<string, StepRow> =
 
 const put = (transaction: Transaction, run: string, step: StepRow): void =>
   transaction.run(
-    `INSERT INTO steps (run, key, kind, state, generation, performed, plan, outcome, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+    `INSERT INTO steps (run, key, kind, state, generation, performed, plan, outcome, error, details, next_try_at, ord)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT ifnull(max(ord), 0) + 1 FROM steps WHERE run = ?))
      ON CONFLICT (run, key) DO UPDATE SET state = excluded.state, generation = excluded.generation, performed = excluded.performed,
-       plan = excluded.plan, outcome = excluded.outcome, error = excluded.error`,
+       plan = excluded.plan, outcome = excluded.outcome, error = excluded.error, details = excluded.details,
+       next_try_at = excluded.next_try_at`,
     run,
     step.key,
     step.kind,
@@ -22,6 +24,9 @@ const put = (transaction: Transaction, run: string, step: StepRow): void =>
     JSON.stringify(step.plan),
     step.outcome ?? null,
     step.error === undefined ? null : JSON.stringify(step.error),
+    step.details ?? null,
+    step.nextTryAt ?? null,
+    run,
   );
 
 const named = (step: StepRow) => ({ key: step.key, kind: step.kind, generation: step.generation, performance: step.performed });

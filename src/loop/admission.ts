@@ -41,7 +41,7 @@ const delivered = (landed: Landed): string => {
 export const admit = ({ task, last, fate, landAs }: AdmissionView): Admission => {
   if (last === undefined) return { admit: 'start', task };
   const skip = (why: string, needsPerson: boolean): Admission => ({ admit: 'skip', task, why, needsPerson });
-  if (last.state === 'pending' || last.state === 'running') return skip(`run ${last.id} is at work on it`, false);
+  if (last.endedAt === undefined) return skip(`run ${last.id} is at work on it`, false);
   const output: RunOutput = outputOf(last);
   if (output.exit.exit === 'goal-met' && output.landed !== undefined) {
     const sameKind = output.landed.landed === landAs;

@@ -83,7 +83,7 @@ test('JNL-22 a journal of a newer release is refused with a clear sentence, by e
   const db = new DatabaseSync(journalFile(lab.stateHome));
   db.exec("UPDATE meta SET value = '99' WHERE key = 'schema'");
   db.close();
-  const tooNew = { code: 'JOURNAL_TOO_NEW', message: expect.stringContaining('has schema 99; this Gyre knows schemas up to 1') as string };
+  const tooNew = { code: 'JOURNAL_TOO_NEW', message: expect.stringContaining('has schema 99; this Gyre knows schemas up to 2') as string };
   await expect(lab.open()).rejects.toMatchObject(tooNew);
   expect(() => openReader(lab.stateHome)).toThrow(expect.objectContaining(tooNew) as Error);
   expect(() => requestCancel(lab.stateHome, start.id, 'x')).toThrow(expect.objectContaining(tooNew) as Error);

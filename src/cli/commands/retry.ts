@@ -10,7 +10,7 @@ import { tickLines } from '../tick-lines.ts';
 import { withCycle } from '../with-cycle.ts';
 import { summaryOf } from './status.ts';
 import path from 'node:path';
-import { openReader } from '../../journal/index.ts';
+import { isOpen, openReader } from '../../journal/index.ts';
 
 export const retry = async (
   text: string,
@@ -33,8 +33,7 @@ export const retry = async (
   };
   const ended = await withCycle({ place, home, env: process.env }, async ({ engine, parts }) => {
     const handler = createTaskRun(parts, report);
-    const open = row.state === 'pending' || row.state === 'running';
-    const handles = open ? await engine.recover([handler]) : [];
+    const handles = isOpen(row) ? await engine.recover([handler]) : [];
     const handle = handles.find(({ id }) => id === row.id) ?? (await engine.reopen(handler, row.id, reopenedInput(row, loop)));
     // Others that a dead engine left open go on as well, and are not left half-way by this command's end.
     await Promise.all(handles.map((other) => other.ended));

@@ -1,14 +1,12 @@
 import { exitText } from '../../core/exit.ts';
 import { spendText } from '../../core/spend.ts';
 import { oneLine } from '../../core/text.ts';
-import type { RunRow } from '../../journal/index.ts';
+import { isOpen, type RunRow } from '../../journal/index.ts';
 import { attemptsOf, calledNoModel, inputOf, nowOf, outputOf } from '../../loop/read.ts';
 import { duration, line, printJson, table } from '../print.ts';
 import { readJournal } from '../place.ts';
 
 const newest = 20;
-
-export const isOpen = (run: RunRow): boolean => run.state === 'pending' || run.state === 'running';
 
 /** What an open run is doing; `alive` says whether an engine is at work. */
 export const workText = (run: RunRow, alive: boolean): string => {

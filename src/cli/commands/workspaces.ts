@@ -2,6 +2,7 @@ import { createWorkspaces } from '../../workspace/index.ts';
 import { epochMs } from '../../core/ids.ts';
 import { Rejection } from '../../core/fault.ts';
 import { inputOf } from '../../loop/read.ts';
+import { openStates } from '../../journal/index.ts';
 import { oneLine } from '../../core/text.ts';
 import { readJournal } from '../place.ts';
 import { line, printJson, table } from '../print.ts';
@@ -14,7 +15,7 @@ export const workspaces = async (options: {
   const { place, reader } = await readJournal();
   const manager = createWorkspaces({ repository: place.repository, stateHome: place.stateHome, clock: () => epochMs(Date.now()) });
   const alive = reader?.owner()?.alive === true;
-  const live = alive ? (reader?.runs({ states: ['pending', 'running'] }) ?? []).map((run) => run.id) : [];
+  const live = alive ? (reader?.runs({ states: openStates }) ?? []).map((run) => run.id) : [];
   const before = await manager.list(live);
   const freed: { run: string; savedAs: string | undefined }[] = [];
   for (const name of options.free ?? []) {
