@@ -1,4 +1,4 @@
-import { engineConformance } from './conformance.ts';
-import { makeLab } from './lab.ts';
+import { engineConformance } from './conformance/index.ts';
+import { makeSqliteLab } from './sqlite-lab.ts';
 
-engineConformance('SQLite journal', () => makeLab());
+engineConformance('SQLite journal', makeSqliteLab);
