@@ -1,7 +1,7 @@
 // The engine over SQLite as a back end of the conformance suite, in real time.
 import { runId } from '../../src/core/ids.ts';
 import { Fault } from '../../src/core/fault.ts';
-import { type Engine, requestCancel } from '../../src/journal/index.ts';
+import { type Engine, requestCancel, requestSignal, requestStart, requestState } from '../../src/journal/index.ts';
 import type { Lab, LabOptions } from './conformance/lab.ts';
 import { createRealTime } from './conformance/time.ts';
 import { makeLab } from './lab.ts';
@@ -18,6 +18,9 @@ export const makeSqliteLab = (): Lab => {
     processes,
     time,
     requests: {
+      start: (request) => requestStart(stateHome, request),
+      signal: (request) => requestSignal(stateHome, request),
+      state: (run, want, reason) => requestState(stateHome, run, want, reason),
       cancel: (run, reason) => requestCancel(stateHome, runId(run), reason),
     },
     open: async ({ beforeCommit, afterCommit, ...options }: LabOptions = {}) => {
