@@ -34,7 +34,7 @@ export const encodeJson = (value: unknown, what: string): string | undefined => 
   const bytes = text === undefined ? 0 : Buffer.byteLength(text);
   if (bytes <= inlineBytesMax) return text;
   throw new Fault('PAYLOAD_TOO_LARGE', `${what} takes ${bytes} bytes; the journal keeps at most ${inlineBytesMax}.`, {
-    hint: 'Write it to a file of its own and keep the path and the hash.',
+    hint: 'Store it as a blob and keep its hash.',
     data: { bytes, bytesMax: inlineBytesMax },
   });
 };
