@@ -2,7 +2,7 @@ import { Fault } from '../core/fault.ts';
 import { canonicalJson } from './chain.ts';
 
 /** Most bytes (UTF-8) of one input, outcome, output or fact. Larger things belong in a blob; the journal holds their hash. */
-const payloadBytesMax = 256 * 1024;
+export const payloadBytesMax = 256 * 1024;
 
 /**
  * Writes a value as JSON, keeping the order of its keys.
