@@ -4,7 +4,7 @@ import path from 'node:path';
 import { Defect, type Issue, Rejection } from '../core/fault.ts';
 import { configFileBytes } from './limits.ts';
 import { loadLoopText } from './load-loop-text.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../core/nearest.ts';
 import type { ConfigSource, SourceText } from './port.ts';
 
 const isFolder = (dir: string): boolean => statSync(dir, { throwIfNoEntry: false })?.isDirectory() === true;

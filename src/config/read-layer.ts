@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Issue, Origin } from '../core/fault.ts';
 import { oneLine } from '../core/text.ts';
 import { foundText } from '../core/issue-text.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../core/nearest.ts';
 import type { Path, YamlSource } from './yaml-source.ts';
 
 /** What one source of values says. */

@@ -2,7 +2,7 @@ import type { Issue } from '../core/fault.ts';
 import type { AgentDefinition } from '../core/loop-definition.ts';
 import { entryDefaults } from './defaults.ts';
 import { builtAgents, type AgentInput } from './agent-schema.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../core/nearest.ts';
 import type { OrIssues } from './or-issues.ts';
 import type { Layer } from './read-layer.ts';
 import type { Path } from './yaml-source.ts';

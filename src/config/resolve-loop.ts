@@ -1,5 +1,6 @@
 import { type Issue, Rejection } from '../core/fault.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
+import { manualTrigger } from '../core/trigger.ts';
 import { parseBudget } from './budget.ts';
 import { parseDuration } from './duration.ts';
 import type { GyreInput } from './gyre-schema.ts';
@@ -93,6 +94,7 @@ export const resolveLoop = ({ name, loop, shared, body, bodyLine, issues: before
     name,
     description: input.description,
     file: loop.file,
+    triggers: [manualTrigger],
     ...work,
     agent,
     workspace: { setup: input.workspace.setup, setupTimeoutMs: milliseconds(input.workspace['setup-timeout']) },

@@ -11,7 +11,7 @@ import type { Trust } from '../core/task.ts';
 import { oneLine } from '../core/text.ts';
 import { cutBytes } from './cut-bytes.ts';
 import { configFileBytes, promptBytes, templateMemoryUnits, templateMs } from './limits.ts';
-import { nearest } from './nearest.ts';
+import { nearest } from '../core/nearest.ts';
 
 /** What a template may use. */
 export interface PromptVariables {

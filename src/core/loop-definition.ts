@@ -1,4 +1,5 @@
 import type { StopPolicy } from './stop.ts';
+import type { TriggerDefinition } from './trigger.ts';
 
 // A loop as the engine sees it: every key resolved, no optional field whose absence would have a meaning of its own.
 
@@ -43,6 +44,8 @@ export interface LoopDefinition {
   readonly description: string;
   /** Where the file stands, for messages; `(command line)` for `gyre goal`. */
   readonly file: string;
+  /** What starts a tick (`on:`): at least one; `manual` alone where the file says nothing. */
+  readonly triggers: readonly TriggerDefinition[];
   readonly discover: readonly DiscoverEntry[];
   readonly goal: string;
   readonly agent: AgentDefinition;

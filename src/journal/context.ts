@@ -1,8 +1,8 @@
 import type { EpochMs } from '../core/ids.ts';
 import { type MakeContext } from './branch.ts';
 import { encodeJson } from './json.ts';
+import { encodePayload } from './payload.ts';
 import { never } from './never.ts';
-import { notBuilt } from './not-built.ts';
 import { createRunBudget } from './perform-budget.ts';
 import { type Kin, performChild } from './perform-child.ts';
 import { performMap } from './perform-map.ts';
@@ -32,6 +32,7 @@ export interface Leavings {
   /** In the order of registration. */
   readonly cleanups: Cleanup[];
   readonly view: Record<string, unknown>;
+  readonly emit: RunContext['emit'];
   /** Called by `continueAs` with JSON text. */
   continueWith(input: string | undefined): void;
 }
@@ -61,11 +62,11 @@ export const createContext = (scope: Scope, tools: ContextTools, leavings: Leavi
     race: (key, branches) => scope.operation(() => performRace(scope, makeContext, { key: whole(key), branches })),
     record: (key, kind, data) => scope.operation(() => performRecord(scope, whole(key), { kind, data })),
     budget: createRunBudget(scope, prefix),
-    emit: () => notBuilt('RunContext.emit'),
+    emit: leavings.emit,
     version: (changeId, min, max) => scope.operation(() => performVersion(scope, { changeId, min, max })),
     continueAs: async (input) => {
       scope.assertMayPerform();
-      leavings.continueWith(encodeJson(input, `The input of run ${run.id}`));
+      leavings.continueWith(encodePayload(scope.store.blobs, input, `The input of run ${run.id}`));
       return never();
     },
     set: (name, value) => {

@@ -1,7 +1,8 @@
 import { Defect, type Fault } from '../core/fault.ts';
 import { CancelledError } from './cancelled-error.ts';
 import { errorRecord } from './error-record.ts';
-import { encodeJson } from './json.ts';
+import type { Blobs } from './blobs.ts';
+import { encodePayload } from './payload.ts';
 import type { RunEnd } from './run-records.ts';
 
 export type HandlerEnd = { readonly threw: false; readonly output: unknown } | { readonly threw: true; readonly error: unknown };
@@ -14,6 +15,7 @@ const cancelled = (reason: string): RunEnd => ({ state: 'cancelled', output: und
  * cancel came too late to stop it; whatever a cancelled handler throws is the cancel.
  */
 export const decideEnd = (
+  blobs: Blobs,
   ended: HandlerEnd,
   facts: { readonly run: string; readonly doom: Defect | Fault | undefined; readonly cancelledFor: string | undefined },
 ): RunEnd => {
@@ -24,7 +26,7 @@ export const decideEnd = (
     return ended.error instanceof CancelledError ? cancelled(ended.error.message) : failed(ended.error);
   }
   try {
-    return { state: 'done', output: encodeJson(ended.output, `The output of run ${facts.run}`), error: undefined };
+    return { state: 'done', output: encodePayload(blobs, ended.output, `The output of run ${facts.run}`), error: undefined };
   } catch (error) {
     return failed(error);
   }

@@ -5,12 +5,15 @@
 import { Fault } from '../core/fault.ts';
 import { canonicalJson } from './chain.ts';
 import type { Executions } from './executions.ts';
+import { takeEngineSignals } from './engine-signals.ts';
 import { journalHealth } from './health.ts';
-import { decodeJson, encodeJson, payloadBytesMax } from './json.ts';
+import { decodeJson, encodeJson, inlineBytesMax } from './json.ts';
 import { assertDomainKind, assertName } from './names.ts';
 import { notBuilt } from './not-built.ts';
 import { releaseOwnership } from './owner.ts';
 import { assertAmounts } from './budget-records.ts';
+import { encodePayload, resolvePayload } from './payload.ts';
+import { encodeChanges, putRegisters } from './registers.ts';
 import { pauseRun, releaseRun } from './park-records.ts';
 import { pause } from './pause.ts';
 import type { Engine, EngineOptions, JournalReader, Timers } from './port.ts';
@@ -89,7 +92,7 @@ export const createEngine = (opened: OpenedEngine): Engine => {
       assertName('The run id', id);
       assertName('The dedupe key', dedupeKey);
       if (budget !== undefined) assertAmounts(budget);
-      const text = encodeJson(input, `The input of run ${id}`);
+      const text = encodePayload(store.blobs, input, `The input of run ${id}`);
       const { run, opening } = await store.write((transaction) => startRun(transaction, { ...startOptions, handler, input: text }));
       return opening === undefined ? executions.handleOf(run) : executions.launch(opening, handler);
     },
@@ -106,7 +109,7 @@ export const createEngine = (opened: OpenedEngine): Engine => {
     },
     reopen: async (handler, id, input) => {
       assertRunning();
-      const text = encodeJson(input, `The input of run ${id}`);
+      const text = encodePayload(store.blobs, input, `The input of run ${id}`);
       const reopened = await store.write((transaction) => reopenRun(transaction, { id, handler, input: text }));
       if (reopened instanceof Fault) throw reopened;
       return executions.launch(reopened, handler);
@@ -120,7 +123,7 @@ export const createEngine = (opened: OpenedEngine): Engine => {
     signal: async (run, name, payload, { dedupeKey, by = '' } = {}) => {
       assertRunning();
       assertName('The signal', name);
-      const text = encodeJson(payload, `The signal ${name}`);
+      const text = encodePayload(store.blobs, payload, `The signal ${name}`);
       const receipt = await store.write((transaction) =>
         storeSignal(transaction, { run, name, payload: text, dedupeKey, by, at: transaction.now }),
       );
@@ -150,7 +153,9 @@ export const createEngine = (opened: OpenedEngine): Engine => {
     decide: async (run, step, decision) => {
       assertRunning();
       const outcome =
-        decision === 'perform-again' ? undefined : { text: encodeJson(decision.outcome, `The outcome of step ${JSON.stringify(step)}`) };
+        decision === 'perform-again'
+          ? undefined
+          : { text: encodePayload(store.blobs, decision.outcome, `The outcome of step ${JSON.stringify(step)}`) };
       const refusal = await store.write((transaction) => decideStep(transaction, { run, step, outcome }));
       if (refusal !== undefined) throw refusal;
       executions.wake();
@@ -169,8 +174,16 @@ export const createEngine = (opened: OpenedEngine): Engine => {
       executions.wake();
       return executions.handleOf(again);
     },
-    takeSignals: async () => notBuilt('Engine.takeSignals'),
-    put: async () => notBuilt('Engine.put'),
+    takeSignals: async (name) => {
+      assertRunning();
+      const taken = await store.write((transaction) => takeEngineSignals(transaction, name));
+      return taken.map((signal) => ({ ...signal, payload: resolvePayload(store.blobs, signal.payload) }));
+    },
+    put: async (changes) => {
+      assertRunning();
+      const encoded = encodeChanges(changes);
+      return store.write((transaction) => putRegisters(transaction, encoded));
+    },
     purge: async () => notBuilt('Engine.purge'),
     drain: async ({ graceMs }) => {
       if (!isDraining) {
@@ -182,7 +195,7 @@ export const createEngine = (opened: OpenedEngine): Engine => {
     capabilities: () => ({
       distributed: false,
       liveProcessAdoption: true,
-      maxPayload: payloadBytesMax,
+      maxPayload: inlineBytesMax,
       cancelLatencyMs: pollMs,
       cron: false,
     }),

@@ -6,6 +6,8 @@ import { CancelledError } from './cancelled-error.ts';
 import { cleanUp } from './clean-up.ts';
 import { type ContextTools, createContext, type Leavings } from './context.ts';
 import { decideEnd, type HandlerEnd } from './decide-end.ts';
+import { createEmitter } from './emitter.ts';
+import { resolvePayload } from './payload.ts';
 import type { LoopHandler, RunRow } from './port.ts';
 import { continueRun, endRun, type RunOpening } from './run-records.ts';
 import { createScope } from './scope.ts';
@@ -67,7 +69,7 @@ export const execute = (tools: ExecutionTools, opening: RunOpening, handler: Loo
     const context = createContext(scope, tools, { ...leavings, continueWith: (input) => resolve({ continued: input }) });
     const handled = async (): Promise<HandlerLeft> => {
       try {
-        return { threw: false, output: await handler.handle(context, run.input) };
+        return { threw: false, output: await handler.handle(context, resolvePayload(store.blobs, run.input)) };
       } catch (error) {
         return { threw: true, error };
       }
@@ -79,7 +81,7 @@ export const execute = (tools: ExecutionTools, opening: RunOpening, handler: Loo
     const stoppedBefore = scope.stopReason();
     if (stoppedBefore !== undefined) throw stoppedBefore;
     if (opening.cancelAsked !== undefined) await cancel(opening.cancelAsked);
-    const leavings = { cleanups: [], view: { ...run.view } };
+    const leavings = { cleanups: [], view: { ...run.view }, emit: createEmitter(scope) };
     const handlerLeft = await Promise.race([callHandler(leavings), left]);
     if (handlerLeft === 'left' || scope.suspended.aborted) {
       await left;
@@ -95,7 +97,7 @@ export const execute = (tools: ExecutionTools, opening: RunOpening, handler: Loo
       return { end: 'left' };
     }
     const handlerEnd: HandlerEnd = 'continued' in handlerLeft ? { threw: true, error: new CancelledError('continued') } : handlerLeft;
-    const end = decideEnd(handlerEnd, { run: run.id, doom: scope.doom(), cancelledFor });
+    const end = decideEnd(store.blobs, handlerEnd, { run: run.id, doom: scope.doom(), cancelledFor });
     const error =
       unclean.length === 0
         ? undefined

@@ -10,6 +10,7 @@ import type { ContextTools } from './context.ts';
 import { execute, type Execution, type ExecutionEnd, type ExecutionTools } from './execution.ts';
 import { createHandlers, type Handlers } from './handlers.ts';
 import type { LoopHandler, RunHandle, RunRow } from './port.ts';
+import { resolveRun } from './payload.ts';
 import { numberAt, textAt } from './rows.ts';
 import { findRun, type RunOpening } from './run-records.ts';
 import { isOpen } from './run-state.ts';
@@ -48,7 +49,7 @@ type Tools = Omit<ContextTools, 'kin'> & { readonly store: Store; readonly stopp
 export const createExecutions = (tools: Tools): Executions => {
   const { store, clock, timers, bell, epoch } = tools;
   const executions = new Map<string, Execution>();
-  const waiters = createWaiters();
+  const waiters = createWaiters((run) => resolveRun(store.blobs, run));
   const handlers = createHandlers();
   let isServing = false;
   let isClosed = false;
@@ -58,10 +59,12 @@ export const createExecutions = (tools: Tools): Executions => {
 
   store.stopped.addEventListener('abort', () => waiters.rejectAll(store.stopped.reason as Fault), { once: true });
 
-  const handleOf = (run: RunRow): RunHandle => ({
-    id: run.id,
-    ended: isOpen(run) ? waiters.ended(run.id) : Promise.resolve(run),
-  });
+  const handleOf = (run: RunRow): RunHandle => {
+    if (isOpen(run)) return { id: run.id, ended: waiters.ended(run.id) };
+    const ended = (async () => resolveRun(store.blobs, run))();
+    ended.catch(() => {});
+    return { id: run.id, ended };
+  };
 
   const beginOptions = (): BeginOptions => ({ epoch, handlers, isServing, isBusy: (run) => executions.has(run) });
 
@@ -184,7 +187,7 @@ export const createExecutions = (tools: Tools): Executions => {
     },
     ended: async (id) => {
       const run = findRun(store, id);
-      return run !== undefined && !isOpen(run) ? run : waiters.ended(id);
+      return run !== undefined && !isOpen(run) ? resolveRun(store.blobs, run) : waiters.ended(id);
     },
     cancel: (run, reason) => cancel(run, { reason, children: 'cancel' }),
   };

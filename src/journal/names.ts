@@ -31,9 +31,10 @@ const engineKinds = new Set([
   'step.decided',
   'signal.refused',
   'budget.charged',
-  'register.changed',
   'owner.taken',
   'owner.released',
+  'register.changed',
+  'signal.taken',
 ]);
 
 export const assertDomainKind = (kind: string): void => {

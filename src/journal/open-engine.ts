@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { Defect } from '../core/fault.ts';
 import { type ProcessIdentity, selfIdentity } from '../process/index.ts';
+import { createBlobs } from './blobs.ts';
 import { createEngine } from './engine.ts';
 import { createExecutions } from './executions.ts';
 import { lockStateHome, takeOwnership } from './owner.ts';
@@ -67,6 +68,7 @@ export const openEngineWith = async (options: EngineOptions, test: EngineTestOpt
     test.database?.(db);
     const store = createStore({
       db,
+      blobs: createBlobs(stateHome),
       file,
       epoch,
       clock,

@@ -5,7 +5,8 @@ import { runId } from '../core/ids.ts';
 import { CancelledError } from './cancelled-error.ts';
 import { assertAmounts } from './budget-records.ts';
 import type { ErrorRecord } from './error-record.ts';
-import { decodeJson, encodeJson } from './json.ts';
+import { decodeJson } from './json.ts';
+import { encodePayload, resolvePayload } from './payload.ts';
 import { assertName } from './names.ts';
 import { never } from './never.ts';
 import type { ChildHandle, ChildOptions, LoopHandler, RunRow } from './port.ts';
@@ -52,7 +53,7 @@ const unwrap = (id: string, end: ChildEnd): unknown => {
 /** An end that stands: a child that did not end well is tried again by the next generation of its parent. */
 const recordedEnd = (scope: Scope, prior: StepRow | undefined): ChildEnd | undefined => {
   if (prior?.state !== 'done') return undefined;
-  const end = decodeJson(prior.outcome) as ChildEnd;
+  const end = resolvePayload(scope.store.blobs, decodeJson(prior.outcome)) as ChildEnd;
   return end.state === 'done' || prior.generation === scope.run.generation ? end : undefined;
 };
 
@@ -60,7 +61,7 @@ const beginChild = async (scope: Scope, kin: Kin, request: ChildRequest & { read
   const { key, handler, input, options, id } = request;
   assertName('The run id', id);
   if (options.budget !== undefined) assertAmounts(options.budget);
-  const text = encodeJson(input, `The input of run ${id}`);
+  const text = encodePayload(scope.store.blobs, input, `The input of run ${id}`);
   const step = await scope.perform(() =>
     scope.intend(key, 'child', {
       details: { child: id, loop: handler.name, version: handler.version, detached: options.detached === true },

@@ -4,6 +4,7 @@ import { epochMs } from '../core/ids.ts';
 import { canonicalJson } from './chain.ts';
 import { checkSchema } from './check-schema.ts';
 import { errorRecord } from './error-record.ts';
+import { resolvePayload } from './payload.ts';
 import type { SignalRow, WaitOptions, WaitResult } from './port.ts';
 import type { StepRow } from './rows.ts';
 import { replayed, type Scope } from './scope.ts';
@@ -52,7 +53,7 @@ const takeOne = async <T>(scope: Scope, step: StepRow, options: WaitOptions<T>):
   const found = oldestSignal(store, { run: run.id, name: options.signal });
   if (found === undefined) return 'none';
   try {
-    checkSchema(options.schema, found.payload, `The signal ${options.signal}`);
+    checkSchema(options.schema, resolvePayload(store.blobs, found.payload), `The signal ${options.signal}`);
   } catch (error) {
     await scope.perform(() => refuse(scope, step.key, { signal: found, error }));
     return 'refused';
@@ -80,17 +81,21 @@ const endByTime = async <T>(scope: Scope, step: StepRow, options: WaitOptions<T>
   return ended !== undefined;
 };
 
-const resultOf = <T>(options: WaitOptions<T>, value: unknown): WaitResult<T> => {
+/** @param value as recorded: a large payload is a reference still */
+const resultOf = <T>(scope: Scope, options: WaitOptions<T>, value: unknown): WaitResult<T> => {
   const result = value as WaitResult<unknown>;
   if (result.kind === 'timeout') return result;
-  return { ...result, value: checkSchema(options.schema, result.value, `The recorded signal ${options.signal}`) };
+  return {
+    ...result,
+    value: checkSchema(options.schema, resolvePayload(scope.store.blobs, result.value), `The recorded signal ${options.signal}`),
+  };
 };
 
 export const performWait = async <T>(scope: Scope, tools: WaitTools, request: WaitRequest<T>): Promise<WaitResult<T>> => {
   const { key, options } = request;
   const prior = scope.enter(key, 'wait');
   const known = replayed(scope, prior);
-  if (known !== undefined) return resultOf(options, known.value);
+  if (known !== undefined) return resultOf(scope, options, known.value);
   const goesOn = prior?.state === 'intended' && prior.generation === scope.run.generation;
   const step = goesOn ? prior : await beginWait(scope, tools, request);
   const { until } = step.plan;
@@ -101,7 +106,7 @@ export const performWait = async <T>(scope: Scope, tools: WaitTools, request: Wa
     try {
       const taken = await takeOne(scope, step, options);
       if (taken === 'refused') continue;
-      if (taken !== 'none') return resultOf(options, taken.value);
+      if (taken !== 'none') return resultOf(scope, options, taken.value);
       if (isTimeUp && (await endByTime(scope, step, options))) return { kind: 'timeout' };
       isTimeUp = await waitUntil(scope, tools, { until: until ?? Infinity, mostMs: options.timeoutMs ?? Infinity, wake: ring.rung });
     } finally {

@@ -11,9 +11,10 @@ import { chargeAmounts, type Overdraft } from './budget-records.ts';
 import { canonicalJson } from './chain.ts';
 import { CancelledError } from './cancelled-error.ts';
 import { type ErrorRecord, errorRecord, faultOfRecord } from './error-record.ts';
-import { decodeJson, encodeJson } from './json.ts';
+import { decodeJson } from './json.ts';
 import { assertName } from './names.ts';
 import { never } from './never.ts';
+import { encodePayload, resolvePayload } from './payload.ts';
 import { parkRun } from './park-records.ts';
 import type { Amounts, Attention, RunRow } from './port.ts';
 import type { StepKind, StepRow } from './rows.ts';
@@ -210,7 +211,7 @@ export const createScope = (options: {
   };
 
   const encodeOutcome = (step: StepRow, outcome: unknown): string | undefined =>
-    encodeJson(outcome, `The outcome of step ${JSON.stringify(step.key)}`);
+    encodePayload(store.blobs, outcome, `The outcome of step ${JSON.stringify(step.key)}`);
 
   const doneStep = (step: StepRow, outcome: string | undefined): StepRow => ({
     ...step,
@@ -307,7 +308,7 @@ export const createScope = (options: {
       });
       steps.set(step.key, done);
       overdraw(over);
-      return decodeJson(text);
+      return resolvePayload(store.blobs, decodeJson(text));
     },
 
     decide: async (step, decision) => {
@@ -320,7 +321,7 @@ export const createScope = (options: {
       });
       if (done === undefined) return undefined;
       steps.set(step.key, done);
-      return { value: decodeJson(done.outcome) };
+      return { value: resolvePayload(store.blobs, decodeJson(done.outcome)) };
     },
 
     retry: async (step, charge) => {
@@ -382,7 +383,7 @@ export const branchScope = (scope: Scope, signal: AbortSignal): Scope => {
  * @throws Fault as recorded, in the generation that recorded it; a later generation performs the step again
  */
 export const replayed = (scope: Scope, prior: StepRow | undefined): { readonly value: unknown } | undefined => {
-  if (prior?.state === 'done') return { value: decodeJson(prior.outcome) };
+  if (prior?.state === 'done') return { value: resolvePayload(scope.store.blobs, decodeJson(prior.outcome)) };
   if (prior?.state === 'failed' && prior.generation === scope.run.generation && prior.error !== undefined) throw faultOfRecord(prior.error);
   return undefined;
 };

@@ -22,7 +22,8 @@ export interface Waiters {
   rejectAll(fault: Fault): void;
 }
 
-export const createWaiters = (): Waiters => {
+/** @param resolvePayloads gives the row as callers see it */
+export const createWaiters = (resolvePayloads: (run: RunRow) => RunRow): Waiters => {
   const waiters = new Map<string, Waiter>();
   return {
     ended: (run) => {
@@ -33,7 +34,12 @@ export const createWaiters = (): Waiters => {
     resolve: (run) => {
       const waiter = waiters.get(run.id);
       waiters.delete(run.id);
-      waiter?.resolve(run);
+      try {
+        waiter?.resolve(resolvePayloads(run));
+      } catch (error) {
+        // A blob that is gone: whoever waits hears it, and the engine goes on.
+        waiter?.reject(error as Fault);
+      }
     },
     rejectAll: (fault) => {
       for (const waiter of waiters.values()) waiter.reject(fault);

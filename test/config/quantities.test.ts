@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { parseBudget, parseDuration, parseSize } from '../../src/config/index.ts';
 import { gyreShape } from '../../src/config/gyre-schema.ts';
 import { loopShape } from '../../src/config/loop-schema.ts';
-import { editDistance, nearest } from '../../src/config/nearest.ts';
+import { editDistance, nearest } from '../../src/core/nearest.ts';
 import { issuesOf, load, loopText, minimal } from './helpers.ts';
 
 describe('durations, budgets, sizes', () => {

@@ -15,6 +15,7 @@ describe('defaults', () => {
       name: 'fix',
       description: '',
       file: 'fix.md',
+      triggers: [{ on: 'manual', id: 'manual' }],
       discover: [{ from: 'tests', command: 'npm test', report: { format: undefined, file: undefined }, times: 2, timeoutMs: 600_000 }],
       goal: 'The task is done and every check passes',
       agent: { use: 'claude', model: undefined, effort: undefined, args: [], command: undefined },

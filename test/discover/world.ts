@@ -5,6 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { commitSha, evidenceHash, type CommitSha } from '../../src/core/ids.ts';
 import type { DiscoverEntry, LoopDefinition } from '../../src/core/loop-definition.ts';
+import { manualTrigger } from '../../src/core/trigger.ts';
 import type { TestReport, TestResult } from '../../src/core/test-report.ts';
 import type { CheckObservation } from '../../src/core/verdict.ts';
 import type { DiscoverParts, DiscoverRequest } from '../../src/discover/index.ts';
@@ -67,6 +68,7 @@ export const loopOf = (discover: readonly DiscoverEntry[], verify: LoopDefinitio
   parallel: 1,
   body: '',
   bodyLine: 1,
+  triggers: [manualTrigger],
 });
 
 /** A check runner that gives recorded runs and notes what it was asked. */
