@@ -1,5 +1,6 @@
 import type { EpochMs } from '../core/ids.ts';
 import { canonicalJson } from './chain.ts';
+import { createEmitter } from './emitter.ts';
 import { decodeJson, encodeJson } from './json.ts';
 import { assertDomainKind } from './names.ts';
 import { notBuilt } from './not-built.ts';
@@ -64,7 +65,7 @@ export const createContext = (scope: Scope, tools: ContextTools, cleanups: Clean
       reserve: async () => notBuilt('RunBudget.reserve'),
       charge: async () => notBuilt('RunBudget.charge'),
     },
-    emit: () => notBuilt('RunContext.emit'),
+    emit: createEmitter(scope),
     version: async () => notBuilt('RunContext.version'),
     continueAs: async () => notBuilt('RunContext.continueAs'),
     set: (name, value) => {

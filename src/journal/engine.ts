@@ -6,7 +6,9 @@ import { mkdirSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { Defect, Fault } from '../core/fault.ts';
 import { pendingCancels } from './cancel-requests.ts';
+import { createBlobs } from './blobs.ts';
 import { canonicalJson } from './chain.ts';
+import { takeEngineSignals } from './engine-signals.ts';
 import { execute, type Execution } from './execution.ts';
 import { decodeJson, encodeJson } from './json.ts';
 import { assertDomainKind, assertName } from './names.ts';
@@ -14,7 +16,9 @@ import { notBuilt } from './not-built.ts';
 import { lockStateHome, releaseOwnership, takeOwnership } from './owner.ts';
 import { pause } from './pause.ts';
 import type { Engine, EngineOptions, JournalReader, LoopHandler, RunHandle, RunRow } from './port.ts';
+import { resolvePayload } from './payload.ts';
 import { openReader } from './reader.ts';
+import { encodeChanges, putRegisters } from './registers.ts';
 import { isOpen } from './run-state.ts';
 import { findStartableRuns, reopenRun, resumeRun, type RunOpening, startRun } from './run-records.ts';
 import { journalFile, openDatabase } from './schema.ts';
@@ -176,13 +180,21 @@ const createEngine = ({ options, store, reader, epoch, close }: Opened): Engine 
     },
     serve: async () => notBuilt('Engine.serve'),
     signal: async () => notBuilt('Engine.signal'),
-    takeSignals: async () => notBuilt('Engine.takeSignals'),
+    takeSignals: async (name) => {
+      assertRunning();
+      const taken = await store.write((transaction) => takeEngineSignals(transaction, name));
+      return taken.map((signal) => ({ ...signal, payload: resolvePayload(store.blobs, signal.payload) }));
+    },
     cancel: async () => notBuilt('Engine.cancel'),
     pause: async () => notBuilt('Engine.pause'),
     resume: async () => notBuilt('Engine.resume'),
     decide: async () => notBuilt('Engine.decide'),
     retryFrom: async () => notBuilt('Engine.retryFrom'),
-    put: async () => notBuilt('Engine.put'),
+    put: async (changes) => {
+      assertRunning();
+      const encoded = encodeChanges(changes);
+      return store.write((transaction) => putRegisters(transaction, encoded));
+    },
     drain: async () => notBuilt('Engine.drain'),
     purge: async () => notBuilt('Engine.purge'),
     capabilities: () => notBuilt('Engine.capabilities'),
@@ -210,6 +222,7 @@ export const openEngineWith = async (options: EngineOptions, test: EngineTestOpt
     test.database?.(db);
     const store = createStore({
       db,
+      blobs: createBlobs(stateHome),
       file,
       epoch,
       clock,

@@ -3,5 +3,6 @@ export { requestCancel } from './cancel-requests.ts';
 export { CancelledError } from './cancelled-error.ts';
 export { openEngine } from './engine.ts';
 export { openReader } from './reader.ts';
+export { requestSignal, requestStart, requestState } from './requests.ts';
 export { runJobsFolder } from './names.ts';
 export { isOpen, openStates } from './run-state.ts';

@@ -24,6 +24,8 @@ const engineKinds = new Set([
   'step.failed',
   'owner.taken',
   'owner.released',
+  'register.changed',
+  'signal.taken',
 ]);
 
 export const assertDomainKind = (kind: string): void => {

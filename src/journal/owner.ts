@@ -64,8 +64,10 @@ const peekOwner = (stateHome: string): Owner | undefined => {
   }
 };
 
+export const lockFile = (stateHome: string): string => path.join(stateHome, 'lock');
+
 /** @returns undefined while another engine holds it */
-const tryLock = (file: string): DatabaseSync | undefined => {
+export const tryLock = (file: string): DatabaseSync | undefined => {
   const lock = new DatabaseSync(file);
   try {
     lock.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
@@ -91,7 +93,7 @@ const lockDelayMs = 50;
  */
 export const lockStateHome = async (stateHome: string): Promise<DatabaseSync> => {
   for (let tries = 1; ; tries += 1) {
-    const lock = tryLock(path.join(stateHome, 'lock'));
+    const lock = tryLock(lockFile(stateHome));
     if (lock !== undefined) return lock;
     if (tries === lockTries) throw held(stateHome, peekOwner(stateHome));
     await delay(lockDelayMs);

@@ -6,11 +6,12 @@ import { readOwner } from './owner.ts';
 import type { Fact, JournalReader } from './port.ts';
 import { isAlive } from '../process/index.ts';
 import { journalHealth } from './health.ts';
-import { notBuilt } from './not-built.ts';
+import { findRegisterEntry, listRegister } from './registers.ts';
 import { factOfRow, firstRunColumns, linkOfRow, type Row, runColumns, runOfRow } from './rows.ts';
 import { listSignals } from './signal-records.ts';
 import { assertKnownSchema, assertNotCutOff, busyMs, journalFile, schemaVersion } from './schema.ts';
 import { storageFault } from './storage-error.ts';
+import { readStream } from './streams.ts';
 
 /** Most facts of one answer; ask again with `afterSeq` for more. */
 const factsMax = 10_000;
@@ -92,9 +93,9 @@ const createReader = (db: DatabaseSync, file: string): JournalReader => {
         }
       }),
     exportLines: () => exportLines(),
-    registerEntry: () => notBuilt('JournalReader.registerEntry'),
-    register: () => notBuilt('JournalReader.register'),
-    stream: () => notBuilt('JournalReader.stream'),
+    registerEntry: (register, key) => reading(() => (isFirstSchema ? undefined : findRegisterEntry(queries, register, key))),
+    register: (register, filter) => reading(() => (isFirstSchema ? [] : listRegister(queries, register, filter))),
+    stream: (run, stream, afterSeq = 0) => reading(() => (isFirstSchema ? [] : readStream(queries, { run, stream, afterSeq }))),
     signals: (run) => reading(() => (isFirstSchema ? [] : listSignals(queries, run))),
     health: () => reading(() => journalHealth(queries)),
     [Symbol.dispose]: () => {

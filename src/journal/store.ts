@@ -9,6 +9,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Fault } from '../core/fault.ts';
 import { epochMs, type EpochMs } from '../core/ids.ts';
 import { beginAppending, type Queries, type Transaction } from './append.ts';
+import type { Blobs } from './blobs.ts';
 import { pause } from './pause.ts';
 import { numberAt } from './rows.ts';
 import { storageFault, type StorageTrouble, storageTrouble } from './storage-error.ts';
@@ -21,6 +22,8 @@ export interface CrashPoints {
 
 export interface StoreOptions {
   readonly db: DatabaseSync;
+  /** For payloads that are too large for a row. */
+  readonly blobs: Blobs;
   readonly file: string;
   readonly epoch: number;
   readonly clock: () => EpochMs;
@@ -33,6 +36,7 @@ export interface StoreOptions {
 }
 
 export interface Store extends Queries {
+  readonly blobs: Blobs;
   write<T>(work: (transaction: Transaction) => T): Promise<T>;
   /** Aborted, with a Fault as its reason, when the store takes no more writes. */
   readonly stopped: AbortSignal;
@@ -189,6 +193,7 @@ export const createStore = (options: StoreOptions): Store => {
 
   return {
     ...queries,
+    blobs: options.blobs,
     stopped: stopping.signal,
     stop,
     write: <T>(work: (transaction: Transaction) => T) =>
