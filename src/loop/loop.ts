@@ -62,5 +62,5 @@ const tasksOf = (parts: LoopParts, runs: readonly RunId[]): Discovery => {
     const row = parts.reader.run(id);
     return row === undefined ? [] : [inputOf(row).task];
   });
-  return { tasks, setAside: [], problems: [] };
+  return { tasks, setAside: [], problems: [], unread: [] };
 };
