@@ -1,5 +1,4 @@
 import { createMemoryJournal, type MemoryJournal } from '../../../src/journal/memory/index.ts';
-import { systemTimers } from '../../../src/journal/timers.ts';
 import type { Ground } from './play.ts';
 
 export const memoryGround = (): Ground => {
@@ -7,7 +6,7 @@ export const memoryGround = (): Ground => {
   return {
     open: (options, hooks) => {
       journal ??= createMemoryJournal(options.clock);
-      return journal.open({ timers: systemTimers, ...options, ...hooks });
+      return journal.open({ ...options, ...hooks });
     },
     close: () => {},
   };

@@ -1,7 +1,7 @@
 // Plays a scenario on a back end, with kills, and says what came of it.
 import { Fault } from '../../../src/core/fault.ts';
 import { runId } from '../../../src/core/ids.ts';
-import type { Engine, EngineOptions, JournalReader } from '../../../src/journal/index.ts';
+import type { Engine, EngineOptions, JournalReader, Timers } from '../../../src/journal/index.ts';
 import { createFakeTime } from '../conformance/time.ts';
 import { createTestProcessHost } from '../test-process-host.ts';
 import { programLoop } from './program.ts';
@@ -9,7 +9,10 @@ import type { Happening, Scenario } from './scenario.ts';
 
 /** A back end whose state outlives its engines. */
 export interface Ground {
-  open(options: EngineOptions, hooks: { readonly beforeCommit: () => void; readonly afterCommit: () => void }): Promise<Engine>;
+  open(
+    options: EngineOptions & { readonly timers: Timers },
+    hooks: { readonly beforeCommit: () => void; readonly afterCommit: () => void },
+  ): Promise<Engine>;
   close(): void;
 }
 
@@ -53,7 +56,9 @@ const observe = (reader: JournalReader, found: readonly string[]): Observed => {
     .filter(({ kind }) => kind === 'note.made')
     .map(({ data }) => JSON.stringify(data));
   if (new Set(notes).size < notes.length) violations.push('a fact is recorded twice');
-  const signals = reader.runs().flatMap(({ id }) => reader.signals(id).map(({ name, payload, takenBy }) => ({ run: id, name, payload, takenBy })));
+  const signals = reader
+    .runs()
+    .flatMap(({ id }) => reader.signals(id).map(({ name, payload, takenBy }) => ({ run: id, name, payload, takenBy })));
   if (!reader.verify().ok) violations.push('the chain does not hold');
   return { runs: Object.fromEntries(runs), steps, notes: notes.toSorted(), signals, violations };
 };

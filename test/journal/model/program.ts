@@ -18,7 +18,11 @@ const failing = (ctx: RunContext, key: string, perform: Perform): Promise<never>
     throw new Fault('ON_PURPOSE', `${key} fails.`);
   });
 
-const playLeaf = async (ctx: RunContext, perform: Perform, { key, leaf }: { readonly key: string; readonly leaf: Leaf }): Promise<unknown> => {
+const playLeaf = async (
+  ctx: RunContext,
+  perform: Perform,
+  { key, path, leaf }: { readonly key: string; readonly path: string; readonly leaf: Leaf },
+): Promise<unknown> => {
   switch (leaf.do) {
     case 'step':
       return ctx.step(key, {}, async ({ idempotencyKey }) => {
@@ -29,7 +33,7 @@ const playLeaf = async (ctx: RunContext, perform: Perform, { key, leaf }: { read
     case 'fail':
       return failing(ctx, key, perform);
     case 'record':
-      return ctx.record(key, 'note.made', { run: ctx.run.id, key });
+      return ctx.record(key, 'note.made', { run: ctx.run.id, path });
     case 'value':
       return Math.sign(await ctx.now(key));
     case 'sleep':
@@ -71,15 +75,15 @@ const playOperation = async (
     case 'map': {
       const items = Array.from({ length: operation.items }, (_, index) => `${index}`);
       const options = { concurrency: operation.concurrency, onError: 'collect', itemKey: (item: string) => item } as const;
-      return ctx.map(key, items, options, (scoped) => playLeaf(scoped, perform, { key: 'x', leaf: operation.each }));
+      return ctx.map(key, items, options, (scoped, item) => playLeaf(scoped, perform, { key: 'x', path: `${key}/${item}`, leaf: operation.each }));
     }
     case 'race':
       return ctx.race<unknown>(key, {
-        first: (scoped) => playLeaf(scoped, perform, { key: 'x', leaf: operation.first }),
+        first: (scoped) => playLeaf(scoped, perform, { key: 'x', path: key, leaf: operation.first }),
         second: (scoped) => scoped.sleep('x', 10_000),
       });
     default:
-      return playLeaf(ctx, perform, { key, leaf: operation });
+      return playLeaf(ctx, perform, { key, path: key, leaf: operation });
   }
 };
 

@@ -37,7 +37,10 @@ const tens = (max: number): fc.Arbitrary<number> => fc.integer({ min: 1, max }).
 const signal = fc.constantFrom('a' as const, 'b' as const);
 
 const leaf: fc.Arbitrary<Leaf> = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('step' as const, 'step' as const, 'fail' as const, 'record' as const, 'value' as const) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constantFrom('step' as const, 'step' as const, 'fail' as const, 'record' as const, 'value' as const) }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('sleep' as const), ms: tens(6) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('charge' as const), amount: fc.integer({ min: 1, max: 3 }) }) },
 );
@@ -45,10 +48,32 @@ const leaf: fc.Arbitrary<Leaf> = fc.oneof(
 const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 5, arbitrary: leaf },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('throw' as const) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('retry' as const), failures: fc.integer({ min: 0, max: 3 }), max: fc.integer({ min: 0, max: 2 }) }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('retry' as const),
+      failures: fc.integer({ min: 0, max: 3 }),
+      max: fc.integer({ min: 0, max: 2 }),
+    }),
+  },
   { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), signal, timeoutMs: fc.option(tens(8), { nil: undefined }) }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('child' as const), program: fc.array(leaf, { minLength: 1, maxLength: 3 }), isAwaited: fc.boolean() }) },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant('map' as const), items: fc.integer({ min: 1, max: 4 }), concurrency: fc.integer({ min: 1, max: 3 }), each: leaf }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('child' as const),
+      program: fc.array(leaf, { minLength: 1, maxLength: 3 }),
+      isAwaited: fc.boolean(),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('map' as const),
+      items: fc.integer({ min: 1, max: 4 }),
+      concurrency: fc.integer({ min: 1, max: 3 }),
+      each: leaf,
+    }),
+  },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('race' as const), first: leaf }) },
 );
 
@@ -62,5 +87,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
 export const scenarios: fc.Arbitrary<Scenario> = fc.record({
   programs: fc.array(fc.array(operation, { minLength: 1, maxLength: 5 }), { minLength: 1, maxLength: 2 }),
   happenings: fc.array(happening, { maxLength: 5 }).map((all) => all.toSorted((a, b) => a.at - b.at)),
-  crashes: fc.array(fc.record({ write: fc.integer({ min: 1, max: 14 }), when: fc.constantFrom('before' as const, 'after' as const) }), { maxLength: 4 }),
+  crashes: fc.array(fc.record({ write: fc.integer({ min: 1, max: 14 }), when: fc.constantFrom('before' as const, 'after' as const) }), {
+    maxLength: 4,
+  }),
 });
