@@ -69,13 +69,15 @@ const playOperation = async (
       return answer.kind === 'signal' ? answer.value : 'too late';
     }
     case 'child': {
-      const child = await ctx.child(key, programLoop(perform), operation.program);
+      const child = await ctx.child(key, programLoop(perform), operation.program, { detached: !operation.isAwaited });
       return operation.isAwaited ? child.result() : child.id;
     }
     case 'map': {
       const items = Array.from({ length: operation.items }, (_, index) => `${index}`);
       const options = { concurrency: operation.concurrency, onError: 'collect', itemKey: (item: string) => item } as const;
-      return ctx.map(key, items, options, (scoped, item) => playLeaf(scoped, perform, { key: 'x', path: `${key}/${item}`, leaf: operation.each }));
+      return ctx.map(key, items, options, (scoped, item) =>
+        playLeaf(scoped, perform, { key: 'x', path: `${key}/${item}`, leaf: operation.each }),
+      );
     }
     case 'race':
       return ctx.race<unknown>(key, {
