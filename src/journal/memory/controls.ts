@@ -120,7 +120,7 @@ export const createControls = (life: Life, { launcher, handleOf, handlerOf }: Co
           write.fact('step.decided', id, { key, generation, decision });
         } else {
           stepsOf(state, id).set(key, { ...step, state: 'done', generation, outcome: text });
-          write.fact('step.decided', id, {
+          write.fact('step.completed', id, {
             key,
             kind: step.kind,
             generation,

@@ -78,7 +78,7 @@ export const crashPoliciesConformance = (makeLab: MakeLab): void => {
     await engine.decide('r1', 'deploy', { outcome: 'seen live' });
     expect(await endOf(lab, handle)).toMatchObject({ state: 'done', output: 'seen live', attention: undefined });
     expect(performed).toEqual([1]);
-    expect(factsOf(engine.reader, 'step.decided', 'deploy')).toHaveLength(1);
+    expect(factsOf(engine.reader, 'step.completed', 'deploy')).toHaveLength(1);
   });
 
   test('RULE-3 a person may say that it is to be performed again', async () => {
