@@ -38,7 +38,7 @@ const playLeaf = async (
       return Math.sign(await ctx.now(key));
     case 'sleep':
       return ctx.sleep(key, leaf.ms);
-    default:
+    case 'charge':
       return ctx.step(key, {}, async (step) => {
         perform(step.idempotencyKey);
         step.charge({ usd: leaf.amount });
@@ -84,7 +84,12 @@ const playOperation = async (
         first: (scoped) => playLeaf(scoped, perform, { key: 'x', path: key, leaf: operation.first }),
         second: (scoped) => scoped.sleep('x', 10_000),
       });
-    default:
+    case 'step':
+    case 'fail':
+    case 'record':
+    case 'value':
+    case 'sleep':
+    case 'charge':
       return playLeaf(ctx, perform, { key, path: key, leaf: operation });
   }
 };
