@@ -2,8 +2,10 @@
 
 import { z } from 'zod';
 import { agentKeys } from './agent-schema.ts';
+import { limitsKeys } from './limits-schema.ts';
 import { sharedShape } from './loop-schema.ts';
 import { budget, choice, keys, text } from './schema-parts.ts';
+import { serverKeys } from './server-schema.ts';
 
 const named = <Value extends z.ZodType>(value: Value, wanted: string, description: string) =>
   z
@@ -17,6 +19,8 @@ const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'a text, 
 export const gyreShape = {
   agents: named(agentKeys, 'a map of named agents', 'Agents by name; a loop says agent: <name>.').optional(),
   ...sharedShape,
+  limits: limitsKeys.optional(),
+  server: serverKeys.optional(),
   connect: named(
     keys({ api: text('an address', { description: 'Base address of the service.' }).optional() }, 'a map with api', {
       description: 'A service.',

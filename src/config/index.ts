@@ -10,4 +10,5 @@ export { configFileBytes, promptBytes, promptPieceBytes } from './limits.ts';
 export { loadLoopText, type LoopText } from './load-loop-text.ts';
 export { promptFor, promptVariables, type PromptRequest } from './prompt-for.ts';
 export { parseSize } from './size.ts';
+export { settingsOf, type Settings } from './settings.ts';
 export { renderPrompt, type PromptVariables } from './template.ts';

@@ -19,11 +19,22 @@ const engineKinds = new Set([
   'run.reopened',
   'run.cancel-requested',
   'run.ended',
+  'run.paused',
+  'run.parked',
+  'run.released',
+  'run.continued',
+  'run.history-long',
   'step.intended',
   'step.completed',
   'step.failed',
+  'step.retried',
+  'step.decided',
+  'signal.refused',
+  'budget.charged',
   'owner.taken',
   'owner.released',
+  'register.changed',
+  'signal.taken',
 ]);
 
 export const assertDomainKind = (kind: string): void => {

@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '../core/fault.ts';
 import type { EpochMs } from '../core/ids.ts';
-import { isAlive, sameIdentity, selfIdentity, type ProcessIdentity } from '../process/index.ts';
+import { isAlive, sameIdentity, type ProcessIdentity } from '../process/index.ts';
 import { beginAppending, type Queries, type Transaction } from './append.ts';
 import { canonicalJson } from './chain.ts';
 
@@ -64,8 +64,10 @@ const peekOwner = (stateHome: string): Owner | undefined => {
   }
 };
 
+export const lockFile = (stateHome: string): string => path.join(stateHome, 'lock');
+
 /** @returns undefined while another engine holds it */
-const tryLock = (file: string): DatabaseSync | undefined => {
+export const tryLock = (file: string): DatabaseSync | undefined => {
   const lock = new DatabaseSync(file);
   try {
     lock.exec('PRAGMA busy_timeout = 0; PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
@@ -91,15 +93,14 @@ const lockDelayMs = 50;
  */
 export const lockStateHome = async (stateHome: string): Promise<DatabaseSync> => {
   for (let tries = 1; ; tries += 1) {
-    const lock = tryLock(path.join(stateHome, 'lock'));
+    const lock = tryLock(lockFile(stateHome));
     if (lock !== undefined) return lock;
     if (tries === lockTries) throw held(stateHome, peekOwner(stateHome));
     await delay(lockDelayMs);
   }
 };
 
-const writeOwner = (transaction: Transaction, stateHome: string): number => {
-  const self = selfIdentity();
+const writeOwner = (transaction: Transaction, stateHome: string, self: ProcessIdentity): number => {
   const owner = readOwner(transaction);
   if (owner !== undefined && !sameIdentity(owner.identity, self) && isAlive(owner.identity)) throw held(stateHome, owner);
   transaction.run(
@@ -121,12 +122,15 @@ const writeOwner = (transaction: Transaction, stateHome: string): number => {
  * @returns the epoch of this ownership
  * @throws Fault STATE_HOME_HELD when the row names another living process
  */
-export const takeOwnership = (db: DatabaseSync, options: { readonly stateHome: string; readonly now: EpochMs }): number => {
+export const takeOwnership = (
+  db: DatabaseSync,
+  options: { readonly stateHome: string; readonly now: EpochMs; readonly self: ProcessIdentity },
+): number => {
   db.exec('BEGIN IMMEDIATE');
   try {
     const base = { ...queriesOf(db), run: (...[sql, ...values]: Parameters<Transaction['run']>) => void db.prepare(sql).run(...values) };
     const { transaction, seal } = beginAppending(base, options.now);
-    const epoch = writeOwner(transaction, options.stateHome);
+    const epoch = writeOwner(transaction, options.stateHome, options.self);
     seal();
     db.exec('COMMIT');
     return epoch;

@@ -194,6 +194,8 @@ CREATE TABLE state_requests (
 /** Entry n brings schema n to n + 1. Entries are only ever added, so that any release opens any older journal. */
 const migrations: readonly string[] = [first, second];
 
+export const newestSchema = migrations.length;
+
 /** @returns 0 when the file holds no journal yet */
 export const schemaVersion = (db: DatabaseSync): number => {
   if (db.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get() === undefined) return 0;
@@ -231,7 +233,10 @@ export const migrate = (db: DatabaseSync, version: number): void => {
   try {
     for (const [index, migration] of migrations.entries()) {
       if (index < version) continue;
-      db.exec(`BEGIN IMMEDIATE; ${migration}; UPDATE meta SET value = '${index + 1}' WHERE key = 'schema'; COMMIT`);
+      db.exec('BEGIN IMMEDIATE');
+      // Another process may have done it between the look at the schema and the lock.
+      if (schemaVersion(db) === index) db.exec(`${migration}; UPDATE meta SET value = '${index + 1}' WHERE key = 'schema'`);
+      db.exec('COMMIT');
     }
   } finally {
     if (db.isTransaction) db.exec('ROLLBACK');

@@ -9,7 +9,9 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Fault } from '../core/fault.ts';
 import { epochMs, type EpochMs } from '../core/ids.ts';
 import { beginAppending, type Queries, type Transaction } from './append.ts';
+import type { Blobs } from './blobs.ts';
 import { pause } from './pause.ts';
+import type { Timers } from './port.ts';
 import { numberAt } from './rows.ts';
 import { storageFault, type StorageTrouble, storageTrouble } from './storage-error.ts';
 
@@ -21,9 +23,12 @@ export interface CrashPoints {
 
 export interface StoreOptions {
   readonly db: DatabaseSync;
+  /** For payloads that are too large for a row. */
+  readonly blobs: Blobs;
   readonly file: string;
   readonly epoch: number;
   readonly clock: () => EpochMs;
+  readonly timers: Timers;
   /** How long a write is tried while another program holds the lock, and while the disk refuses. */
   readonly lockPatienceMs: number;
   readonly diskPatienceMs: number;
@@ -33,6 +38,7 @@ export interface StoreOptions {
 }
 
 export interface Store extends Queries {
+  readonly blobs: Blobs;
   write<T>(work: (transaction: Transaction) => T): Promise<T>;
   /** Aborted, with a Fault as its reason, when the store takes no more writes. */
   readonly stopped: AbortSignal;
@@ -163,7 +169,7 @@ export const createStore = (options: StoreOptions): Store => {
       };
       if (waitedMs >= patienceMs[tried.trouble]) throw fault;
       if (waitedMs === 0 && fault instanceof Fault) options.onTrouble(fault);
-      await pause(delayMs, stopping.signal);
+      await pause(options.timers, delayMs, [stopping.signal]);
       if (stopping.signal.aborted) throw stopping.signal.reason;
       waitedMs += delayMs + (tried.trouble === 'locked' ? lockSliceMs : 0);
       delayMs = Math.min(delayMs * 2, longestDelayMs);
@@ -189,6 +195,7 @@ export const createStore = (options: StoreOptions): Store => {
 
   return {
     ...queries,
+    blobs: options.blobs,
     stopped: stopping.signal,
     stop,
     write: <T>(work: (transaction: Transaction) => T) =>

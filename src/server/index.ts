@@ -1,0 +1,3 @@
+export * from './port.ts';
+export { createRotatingLog, type RotatingLog } from './rotating-log.ts';
+export { launchdPlist, systemdUnit, type ServiceRequest } from './service-files.ts';
