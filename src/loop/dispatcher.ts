@@ -19,7 +19,7 @@ import { type CommitSha, type EpochMs, type RunId, taskKey } from '../core/ids.t
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import { CancelledError, type LoopHandler, type RunHandle, type RunRow } from '../journal/index.ts';
 import { dedupeKeyOf } from './admission.ts';
-import { processesOf } from './attempt.ts';
+import type { processesOf } from './attempt.ts';
 import type { Breakers } from './breakers.ts';
 import { openRun } from './open-run.ts';
 import type { Admission, EndedRun, LoopParts, RunOutput, TickEvent } from './port.ts';

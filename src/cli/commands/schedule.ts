@@ -31,7 +31,9 @@ export const schedule = async (loop: string | undefined, options: ScheduleOption
   const loops = (await loadLoops(configOf(place))).map((loaded) => loaded.definition);
   const chosen = loop === undefined ? loops : loops.filter((one) => one.name === loop);
   if (loop !== undefined && chosen.length === 0)
-    throw new Rejection(`There is no loop ${loop.slice(0, 100)} here.`, { hint: `Known loops: ${loops.map((one) => one.name).join(', ')}` });
+    throw new Rejection(`There is no loop ${loop.slice(0, 100)} here.`, {
+      hint: `Known loops: ${loops.map((one) => one.name).join(', ')}`,
+    });
   const described = describeSchedule({ loops: chosen, registers: registersOf(reader), pastCount, nextCount }, epochMs(Date.now()));
   if (options.json === true) {
     printJson({ loops: described });
@@ -53,6 +55,6 @@ const tell = (described: TriggerDescription): void => {
 };
 
 const whenText = (record: WindowRecord, zone: string | undefined): string => {
-  const at = (instant: typeof record.from): string => (zone === undefined ? new Date(instant).toISOString() : localText(instant, zone));
+  const at = (instant: typeof record.from): string => (zone === undefined ? new Date(instant).toISOString() : localText(zone, instant));
   return record.count === 1 ? at(record.from) : `${record.count} windows from ${at(record.from)} to ${at(record.to)}`;
 };
