@@ -15,10 +15,12 @@ import { assertDomainKind, assertName } from './names.ts';
 import { notBuilt } from './not-built.ts';
 import { lockStateHome, releaseOwnership, takeOwnership } from './owner.ts';
 import { pause } from './pause.ts';
+import { purge } from './purge.ts';
 import type { Engine, EngineOptions, JournalReader, LoopHandler, RunHandle, RunRow } from './port.ts';
 import { resolvePayload } from './payload.ts';
 import { openReader } from './reader.ts';
 import { encodeChanges, putRegisters } from './registers.ts';
+import { createReserve, type Reserve } from './reserve.ts';
 import { isOpen } from './run-state.ts';
 import { findStartableRuns, reopenRun, resumeRun, type RunOpening, startRun } from './run-records.ts';
 import { journalFile, openDatabase } from './schema.ts';
@@ -29,6 +31,7 @@ const cancelPollMs = 200;
 const lockPatienceMs = 120_000;
 const diskPatienceMs = 10_000;
 const disposeGraceMs = 5_000;
+const reserveBytesDefault = 1024 * 1024;
 
 /** What only tests put in. */
 export interface EngineTestOptions extends CrashPoints {
@@ -196,11 +199,27 @@ const createEngine = ({ options, store, reader, epoch, close }: Opened): Engine 
       return store.write((transaction) => putRegisters(transaction, encoded));
     },
     drain: async () => notBuilt('Engine.drain'),
-    purge: async () => notBuilt('Engine.purge'),
+    purge: async ({ before, keep = [] }) => {
+      assertRunning();
+      return purge(store, { before, keep, now: options.clock() });
+    },
     capabilities: () => notBuilt('Engine.capabilities'),
     health: () => notBuilt('Engine.health'),
     [Symbol.asyncDispose]: () => (disposed ??= dispose()),
   };
+};
+
+const makeReserve = ({ stateHome, reserveBytes = reserveBytesDefault, onTrouble }: EngineOptions): Reserve => {
+  const reserve = createReserve(stateHome, reserveBytes);
+  if (!reserve.fill()) {
+    onTrouble?.(
+      new Fault('RESERVE_MISSING', `The disk of ${stateHome} has no room for the reserve of ${reserveBytes} bytes.`, {
+        hint: 'Free some space: without a reserve a full disk stops the engine at once.',
+        data: { stateHome, reserveBytes },
+      }),
+    );
+  }
+  return reserve;
 };
 
 /** `openEngine` with what only tests put in. */
@@ -223,6 +242,7 @@ export const openEngineWith = async (options: EngineOptions, test: EngineTestOpt
     const store = createStore({
       db,
       blobs: createBlobs(stateHome),
+      reserve: makeReserve(options),
       file,
       epoch,
       clock,

@@ -24,8 +24,11 @@ const engineKinds = new Set([
   'step.failed',
   'owner.taken',
   'owner.released',
+  'run.purged',
   'register.changed',
   'signal.taken',
+  'disk.filled',
+  'facts.unreadable',
 ]);
 
 export const assertDomainKind = (kind: string): void => {
