@@ -1,8 +1,9 @@
 import type { AgentErrorClass, AgentOutcome } from '../core/agent-result.ts';
 import type { ProcessResult } from '../process/index.ts';
 import { endText, failedOutcome } from './process-outcome.ts';
+import { resetOf, saysLimit } from './reset-of.ts';
 
-/** What the stream said about its own end. Structured fields only: words in a text never decide. */
+/** What the stream said about its own end. Structured fields decide; words are asked only where an error has no field that names it. */
 export interface ClaudeEnding {
   readonly subtype: string | undefined;
   readonly isError: boolean;
@@ -15,6 +16,8 @@ export interface ClaudeEnding {
   readonly answerError: string | undefined;
   /** For people. */
   readonly message: string;
+  /** `resetsAt` of the last `rate_limit_event` that said `rejected`, as it stands there; `undefined` where none did. */
+  readonly limitResetsAt: number | undefined;
 }
 
 /** An answer of the model's service that asking again does not change. The program was seen to ask ten times all the same, for minutes. */
@@ -100,7 +103,12 @@ export const claudeOutcome = (input: {
   if (ending.terminalReason === 'prompt_too_long') return { outcome: 'limit', limit: 'context' };
   if (ending.isError || ending.subtype !== 'success' || badReasons.has(ending.terminalReason ?? '')) {
     const message = ending.message === '' ? `Claude Code ended with ${ending.subtype ?? 'a result of no kind'}.` : ending.message;
-    return failedOutcome({ class: errorClass(ending), message, httpStatus: ending.apiErrorStatus });
+    const byFields = errorClass(ending);
+    // Versions that knew no field for the limit of a subscription said it in the text of an API error, which comes as `success`.
+    const isLimit = byFields === 'unknown' && ending.isError && ending.subtype === 'success' && saysLimit(message, process);
+    const found = isLimit ? 'rate-limit' : byFields;
+    const reset = resetOf({ class: found, message, epoch: ending.limitResetsAt }, process);
+    return failedOutcome({ class: found, message, httpStatus: ending.apiErrorStatus, reset });
   }
   if (process.end === 'after-result' || process.exitCode === 0) return { outcome: 'completed' };
   return failedOutcome({ class: 'agent-bug', message: `Claude Code reported success but then ended with ${endText(process)}.` });

@@ -31,6 +31,7 @@ export class ClaudeReader implements AgentReader {
   #answerError: string | undefined;
   #answerText = '';
   #refusal: ClaudeRefusal | undefined;
+  #limitResetsAt: number | undefined;
   #retries = 0;
   #linesSkipped = 0;
   #sawFinal = false;
@@ -87,6 +88,7 @@ export class ClaudeReader implements AgentReader {
       apiError: textAt(result, 'api_error'),
       answerError: this.#answerError,
       message: oneLine(textAt(result, 'result') ?? errors.join('; '), 500),
+      limitResetsAt: this.#limitResetsAt,
     };
   }
 
@@ -116,6 +118,9 @@ export class ClaudeReader implements AgentReader {
       this.#toolResults(event);
     } else if (type === 'system') {
       this.#system(event);
+    } else if (type === 'rate_limit_event') {
+      const limit = objectAt(event, 'rate_limit_info');
+      this.#limitResetsAt = textAt(limit, 'status') === 'rejected' ? numberAt(limit, 'resetsAt') : undefined;
     }
   }
 

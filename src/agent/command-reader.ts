@@ -2,14 +2,22 @@ import { isAgentErrorClass, type AgentOutcome, type AgentRunResult } from '../co
 import { oneLine } from '../core/text.ts';
 import type { ProcessResult } from '../process/index.ts';
 import type { JsonObject } from './json-fields.ts';
-import { jsonObjectOf, textAt } from './json-fields.ts';
+import { jsonObjectOf, numberAt, textAt } from './json-fields.ts';
 import { lastWords, TailOfLines } from './last-words.ts';
 import { LineSplitter } from './line-splitter.ts';
 import type { StreamLine } from './line-splitter.ts';
 import type { AgentReader, AgentRequest } from './port.ts';
 import { endText, failedOutcome, outcomeOfEnd, processPart } from './process-outcome.ts';
 import { reportedUsage } from './reported-usage.ts';
+import { resetOf, saysLimit } from './reset-of.ts';
 import { SpendMeter } from './spend-meter.ts';
+
+/** A program that failed by its exit code: only the last line of its stderr may say that it was a limit, and until when. */
+const failedWith = (message: string, input: { readonly process: ProcessResult; readonly stderrLine: string }): AgentOutcome => {
+  const isLimit = saysLimit(input.stderrLine, input.process);
+  const found = isLimit ? 'rate-limit' : 'unknown';
+  return failedOutcome({ class: found, message, reset: resetOf({ class: found, message: input.stderrLine }, input.process) });
+};
 
 /**
  * The outcome of a program that Gyre did not cut short: its exit code, unless its final event says that it failed.
@@ -27,16 +35,18 @@ export const commandOutcome = (input: {
     const named = textAt(final, 'error');
     if (named === 'context-overflow' || textAt(final, 'terminal_reason') === 'prompt_too_long')
       return { outcome: 'limit', limit: 'context' };
+    const found = isAgentErrorClass(named) ? named : saysLimit(message, process) ? 'rate-limit' : 'unknown';
     return failedOutcome({
-      class: isAgentErrorClass(named) ? named : 'unknown',
+      class: found,
       message: message === '' ? `The agent's final event says that it failed.${said}` : message,
+      reset: resetOf({ class: found, message, epoch: numberAt(final, 'resets_at') }, process),
     });
   }
   // Gyre ended it because its final event stood: the exit code is then the signal's.
   if (process.end === 'after-result' || process.exitCode === 0) return { outcome: 'completed' };
   if (process.signal !== null)
     return { outcome: 'crashed', why: `The agent was ended by ${endText(process)}, which Gyre did not send.${said}` };
-  return failedOutcome({ class: 'unknown', message: `The agent ended with ${endText(process)}.${said}` });
+  return failedWith(`The agent ended with ${endText(process)}.${said}`, { process, stderrLine: input.stderrLine });
 };
 
 /**

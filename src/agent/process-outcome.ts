@@ -1,4 +1,5 @@
 import type { AgentErrorClass, AgentOutcome, AgentRunResult } from '../core/agent-result.ts';
+import type { ResetTime } from '../core/reset-time.ts';
 import type { ProcessLimits, ProcessResult } from '../process/index.ts';
 
 const worthAnotherTry: ReadonlySet<AgentErrorClass> = new Set([
@@ -15,9 +16,16 @@ export const failedOutcome = (error: {
   readonly class: AgentErrorClass;
   readonly message: string;
   readonly httpStatus?: number | undefined;
+  readonly reset?: ResetTime | undefined;
 }): AgentOutcome => ({
   outcome: 'failed',
-  error: { class: error.class, message: error.message, retryable: worthAnotherTry.has(error.class), httpStatus: error.httpStatus },
+  error: {
+    class: error.class,
+    message: error.reset === undefined ? error.message : `${error.message} ${error.reset.note}`.trim(),
+    retryable: worthAnotherTry.has(error.class),
+    httpStatus: error.httpStatus,
+    resetAt: error.reset?.at,
+  },
 });
 
 /**

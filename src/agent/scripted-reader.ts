@@ -8,6 +8,7 @@ import type { StreamLine } from './line-splitter.ts';
 import { scriptedExit } from './perform-step.ts';
 import type { AgentReader, AgentRequest } from './port.ts';
 import { endText, failedOutcome, outcomeOfEnd, processPart } from './process-outcome.ts';
+import { resetOf, saysLimit } from './reset-of.ts';
 
 const scriptedOutcome = (process: ProcessResult, stderrTail: string): AgentOutcome => {
   if (process.end === 'after-result' || process.exitCode === 0) return { outcome: 'completed' };
@@ -16,7 +17,9 @@ const scriptedOutcome = (process: ProcessResult, stderrTail: string): AgentOutco
     return { outcome: 'crashed', why: `The scripted agent was ended by ${endText(process)}, which Gyre did not send.` };
   const isScriptAtFault = process.exitCode === scriptedExit.badScript || process.exitCode === scriptedExit.noEntry;
   const message = said === '' ? `The scripted agent ended with ${endText(process)}.` : said;
-  return failedOutcome({ class: isScriptAtFault ? 'config' : 'unknown', message });
+  const lastLine = oneLine(stderrTail.trim().split('\n').at(-1) ?? '', 300);
+  const found = isScriptAtFault ? 'config' : saysLimit(lastLine, process) ? 'rate-limit' : 'unknown';
+  return failedOutcome({ class: found, message, reset: resetOf({ class: found, message: lastLine }, process) });
 };
 
 /** Reads the scripted agent: its output is text alone, and no model was called. */

@@ -1,3 +1,4 @@
+import type { EpochMs } from './ids.ts';
 import type { ModelUsage, Spend } from './spend.ts';
 
 const errorClasses = [
@@ -32,6 +33,8 @@ export type AgentOutcome =
         readonly message: string;
         readonly retryable: boolean;
         readonly httpStatus: number | undefined;
+        /** When the service said it serves again, always after it was said; `undefined` where it did not say. Missing in runs of release 0.1. */
+        readonly resetAt: EpochMs | undefined;
       };
     }
   | { readonly outcome: 'cancelled' }

@@ -4,7 +4,6 @@ import { Fault } from '../core/fault.ts';
 import { blobBytesMax, type Blobs, isBlobReference } from './blobs.ts';
 import { inlineBytesMax, jsonText } from './json.ts';
 import type { RunRow } from './port.ts';
-import type { Store } from './store.ts';
 
 const namesBlob = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.hasOwn(value, '$blob');
 
@@ -31,12 +30,6 @@ const measured = (value: unknown, what: string): { readonly text: string | undef
 export const encodePayload = (blobs: Blobs, value: unknown, what: string): string | undefined => {
   const { text, isLarge } = measured(value, what);
   return text !== undefined && isLarge ? JSON.stringify(blobs.put(text)) : text;
-};
-
-/** The same for the engine: a disk that refuses the blob is waited for, as it is for a row. @throws as `encodePayload`, or why the store stopped */
-export const keepPayload = async (store: Pick<Store, 'blobs' | 'write'>, value: unknown, what: string): Promise<string | undefined> => {
-  const { text, isLarge } = measured(value, what);
-  return text !== undefined && isLarge ? JSON.stringify(await store.write(() => store.blobs.put(text))) : text;
 };
 
 /** The reverse, for a value that was read as JSON already. @throws Fault BLOB_MISSING, BLOB_CHANGED */

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
-import path from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { Defect } from '../core/fault.ts';
 import { epochMs } from '../core/ids.ts';
 import { readHead } from './append.ts';
-import { createBlobs } from './blobs.ts';
+import { type Blobs, createBlobs } from './blobs.ts';
 import { canonicalJson, type ChainLink, factLine, verifyChain } from './chain.ts';
 import { type Gap, gapKind, isGap, readAcross } from './damage.ts';
 import { openForReading } from './open-reading.ts';
 import { readOwner } from './owner.ts';
-import { resolveRun } from './payload.ts';
+import { resolvePayload, resolveRun } from './payload.ts';
 import type { Fact, JournalReader } from './port.ts';
 import { isAlive } from '../process/index.ts';
 import { journalHealth } from './health.ts';
@@ -42,9 +41,14 @@ const linkOfGap = (gap: Gap): ChainLink & { readonly hash: string } => ({
 const sentenceOfGap = ({ seq, until, why }: Gap): string =>
   `${seq === until ? `Fact ${seq}` : `The facts from ${seq} to ${until}`} cannot be read (${why}).`;
 
-/** Reads a journal of any schema this release knows, without changing it. */
-export const createReader = (db: DatabaseSync, file: string, close = (): void => {}): JournalReader => {
-  const blobs = createBlobs(path.dirname(file));
+/**
+ * Reads a journal of any schema this release knows, without changing it.
+ * @param tools `close` ends what was opened for it
+ */
+export const createReader = (
+  db: DatabaseSync,
+  { file, blobs, close }: { readonly file: string; readonly blobs: Blobs; readonly close: () => void },
+): JournalReader => {
   const isFirstSchema = schemaVersion(db) === 1;
   const columns = isFirstSchema ? firstRunColumns : runColumns;
   const all = (sql: string, values: readonly SQLInputValue[]): readonly Row[] => db.prepare(sql).all(...values);
@@ -159,7 +163,10 @@ export const createReader = (db: DatabaseSync, file: string, close = (): void =>
     registerEntry: (register, key) => reading(() => (isFirstSchema ? undefined : findRegisterEntry(queries, register, key))),
     register: (register, filter) => reading(() => (isFirstSchema ? [] : listRegister(queries, register, filter))),
     stream: (run, stream, afterSeq = 0) => reading(() => (isFirstSchema ? [] : readStream(queries, { run, stream, afterSeq }))),
-    signals: (run) => reading(() => (isFirstSchema ? [] : listSignals(queries, run))),
+    signals: (run) =>
+      reading(() =>
+        isFirstSchema ? [] : listSignals(queries, run).map((signal) => ({ ...signal, payload: resolvePayload(blobs, signal.payload) })),
+      ),
     health: () => reading(() => journalHealth(queries)),
     [Symbol.dispose]: close,
   };
@@ -181,7 +188,7 @@ export const openReader = (stateHome: string): JournalReader | undefined => {
       close();
       throw error;
     }
-    if (version > 0) return createReader(db, file, close);
+    if (version > 0) return createReader(db, { file, blobs: createBlobs(stateHome), close });
     close();
     return undefined;
   } catch (error) {

@@ -25,6 +25,9 @@ const writeBytes = (handle: number, bytes: number): void => {
   for (let left = bytes; left > 0;) left -= writeSync(handle, chunk, 0, Math.min(left, chunk.length));
 };
 
+/** For a journal that lies on no disk. */
+export const noReserve: Reserve = { fill: () => true, refill: () => true, free: () => false };
+
 /** @param bytes 0 for none */
 export const createReserve = (stateHome: string, bytes: number): Reserve => {
   const file = path.join(stateHome, 'reserve');

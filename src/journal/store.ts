@@ -6,15 +6,16 @@
 //     store stops, and nothing that was not acknowledged is taken for written.
 //  4. When the disk is full the reserve goes first, and the writes go on in its room. Unless there is room for a new reserve within the
 //     patience, the store stops then, before the last room is gone.
-//  5. The work of a write is run again on each try: it must read and change nothing but the database, and write
-//     blobs, which are the same whenever they are written.
+//  5. The work of a write is run again on each try: it must read and change nothing but the database. Blobs that its rows
+//     name are written before it, under the same patience.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Fault } from '../core/fault.ts';
 import { epochMs, type EpochMs } from '../core/ids.ts';
 import { beginAppending, type Queries, type Transaction } from './append.ts';
-import type { Blobs } from './blobs.ts';
+import { type Blobs, deferBlobs } from './blobs.ts';
 import { canonicalJson } from './chain.ts';
 import { pause } from './pause.ts';
+import type { Timers } from './port.ts';
 import type { Reserve } from './reserve.ts';
 import { numberAt } from './rows.ts';
 import { storageFault, type StorageTrouble, storageTrouble, systemTrouble } from './storage-error.ts';
@@ -32,6 +33,7 @@ export interface StoreOptions {
   readonly file: string;
   readonly epoch: number;
   readonly clock: () => EpochMs;
+  readonly timers: Timers;
   /** How long a write is tried while another program holds the lock, and while the disk refuses. */
   readonly lockPatienceMs: number;
   readonly diskPatienceMs: number;
@@ -72,6 +74,7 @@ type Tried =
 
 export const createStore = (options: StoreOptions): Store => {
   const { db, file, epoch } = options;
+  const blobs = deferBlobs(options.blobs);
   const statements = new Map<string, StatementSync>();
   const stopping = new AbortController();
   const waiting: (() => void)[] = [];
@@ -126,6 +129,7 @@ export const createStore = (options: StoreOptions): Store => {
   /** One transaction; whatever goes wrong, none is left open. */
   const tryBatch = (batch: readonly Write[]): Tried => {
     try {
+      blobs.flush();
       db.exec('BEGIN IMMEDIATE');
       const tried = perform(batch);
       if (tried.tried === 'committed') {
@@ -146,7 +150,7 @@ export const createStore = (options: StoreOptions): Store => {
   /** After the reserve went: waits for room for a new one, and stops the store when none comes. */
   const watchRoom = async (fault: unknown): Promise<void> => {
     for (let waitedMs = 0; waitedMs < options.diskPatienceMs; waitedMs += longestDelayMs) {
-      await pause(longestDelayMs, stopping.signal);
+      await pause(options.timers, longestDelayMs, [stopping.signal]);
       if (stopping.signal.aborted || options.reserve.refill()) return;
     }
     stop(asFault(fault));
@@ -202,7 +206,7 @@ export const createStore = (options: StoreOptions): Store => {
       };
       if (waitedMs >= patienceMs[tried.trouble]) throw fault;
       if (waitedMs === 0 && fault instanceof Fault) options.onTrouble(fault);
-      await pause(delayMs, stopping.signal);
+      await pause(options.timers, delayMs, [stopping.signal]);
       if (stopping.signal.aborted) throw stopping.signal.reason;
       waitedMs += delayMs + (tried.trouble === 'locked' ? lockSliceMs : 0);
       delayMs = Math.min(delayMs * 2, longestDelayMs);
@@ -238,7 +242,7 @@ export const createStore = (options: StoreOptions): Store => {
 
   return {
     ...queries,
-    blobs: options.blobs,
+    blobs,
     stopped: stopping.signal,
     stop,
     write,

@@ -89,6 +89,30 @@ test.runIf(canMount)('P4 room that comes back within the patience is taken for a
 });
 
 test.runIf(canMount)(
+  'P4 with no room for a reserve the engine says so at once, and a large outcome waits for room like any other',
+  async () => {
+    using disk = mountSmallDisk(12);
+    if (disk === undefined) throw new Error('mounted a moment ago');
+    const stateHome = path.join(disk.folder, 'state');
+    await using lab = makeLab();
+    await (await lab.open({ stateHome }))[Symbol.asyncDispose]();
+    fill(disk.folder);
+    rmSync(path.join(stateHome, 'reserve'));
+    writeFileSync(path.join(disk.folder, 'filler-50'), Buffer.alloc(512 * 1024, 1));
+    const troubles: Fault[] = [];
+    const engine = await lab.open({ stateHome, diskPatienceMs: 30_000, onTrouble: (trouble) => troubles.push(trouble) });
+    expect(troubles.map(({ code }) => code)).toEqual(['RESERVE_MISSING']);
+    const handler = loop((ctx) => ctx.step('large', {}, async () => 'x'.repeat(700_000)));
+    const handle = await engine.start(handler, null, start);
+    await until('the engine says that the disk is full', () => troubles.length > 1);
+    freeRoom(disk.folder);
+    expect(await handle.ended).toMatchObject({ state: 'done' });
+    expect(engine.reader.run('r1')?.output).toHaveLength(700_000);
+    expect(engine.reader.facts().some(({ kind }) => kind === 'step.failed')).toBe(false);
+  },
+);
+
+test.runIf(canMount)(
   'P4 on a read-only disk readers go on, with and without a log, and engine and requests are refused with a sentence',
   async () => {
     using disk = mountSmallDisk(12);
