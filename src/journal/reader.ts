@@ -109,21 +109,19 @@ export const createReader = (
   }
 
   const verify = (): ReturnType<JournalReader['verify']> => {
-    let gap: Gap | undefined;
+    const gaps: Gap[] = [];
     function* links(): Generator<ChainLink & { readonly hash: string }> {
       for (const item of across(linkOfRow, {})) {
         if (isGap(item)) {
-          gap = item;
+          gaps.push(item);
           return;
         }
         yield item;
       }
     }
     const report = verifyChain(links(), readHead(queries));
-    const found = gap as Gap | undefined;
-    return found === undefined || (!report.ok && report.seq < found.seq)
-      ? report
-      : { ok: false, seq: found.seq, why: sentenceOfGap(found) };
+    const [gap] = gaps;
+    return gap === undefined || (!report.ok && report.seq < gap.seq) ? report : { ok: false, seq: gap.seq, why: sentenceOfGap(gap) };
   };
 
   return {
@@ -181,15 +179,15 @@ export const openReader = (stateHome: string): JournalReader | undefined => {
   const file = journalFile(stateHome);
   if (!existsSync(file)) return undefined;
   try {
-    const { db, version, close } = openForReading(file);
+    const opened = openForReading(file);
     try {
-      assertKnownSchema(version, file);
+      assertKnownSchema(opened.version, file);
     } catch (error) {
-      close();
+      opened.close();
       throw error;
     }
-    if (version > 0) return createReader(db, { file, blobs: createBlobs(stateHome), close });
-    close();
+    if (opened.version > 0) return createReader(opened.db, { file, blobs: createBlobs(stateHome), close: () => opened.close() });
+    opened.close();
     return undefined;
   } catch (error) {
     throw storageFault(error, file);

@@ -44,7 +44,9 @@ test('P4 a damaged page in the middle: facts before and after it are read and ex
   const facts = reader?.facts() ?? [];
   const gaps = facts.filter(({ kind }) => kind === 'facts.unreadable');
   expect(gaps).toHaveLength(1);
-  const { from, until } = gaps[0]?.data as { from: number; until: number };
+  const [gap] = gaps;
+  if (gap === undefined) throw new Error('no gap');
+  const { from, until } = gap.data as { from: number; until: number };
   expect(report).toMatchObject({ seq: from });
   expect(until - from).toBeLessThan(30);
   const kept = facts.filter(({ kind }) => kind !== 'facts.unreadable').map(({ seq }) => seq);
