@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
 import { readHead } from './append.ts';
+import { type Blobs, createBlobs } from './blobs.ts';
 import { type ChainLink, factLine, verifyChain } from './chain.ts';
 import { readOwner } from './owner.ts';
+import { resolvePayload, resolveRun } from './payload.ts';
 import type { Fact, JournalReader } from './port.ts';
 import { isAlive } from '../process/index.ts';
 import { journalHealth } from './health.ts';
@@ -20,7 +22,7 @@ const pageFacts = 1_000;
 type FactFilter = NonNullable<Parameters<JournalReader['facts']>[0]>;
 
 /** Reads a journal of any schema this release knows, without changing it. */
-const createReader = (db: DatabaseSync, file: string): JournalReader => {
+export const createReader = (db: DatabaseSync, file: string, blobs: Blobs): JournalReader => {
   const isFirstSchema = schemaVersion(db) === 1;
   const columns = isFirstSchema ? firstRunColumns : runColumns;
   const all = (sql: string, values: readonly SQLInputValue[]): readonly Row[] => db.prepare(sql).all(...values);
@@ -69,12 +71,12 @@ const createReader = (db: DatabaseSync, file: string): JournalReader => {
         ];
         const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
         const values = [...(states ?? []), ...(dedupeKey === undefined ? [] : [dedupeKey])];
-        return all(`SELECT ${columns} FROM runs ${where} ORDER BY started_at, id`, values).map((row) => runOfRow(row));
+        return all(`SELECT ${columns} FROM runs ${where} ORDER BY started_at, id`, values).map((row) => resolveRun(blobs, runOfRow(row)));
       }),
     run: (id) =>
       reading(() => {
         const row = queries.get(`SELECT ${columns} FROM runs WHERE id = ?`, id);
-        return row === undefined ? undefined : runOfRow(row);
+        return row === undefined ? undefined : resolveRun(blobs, runOfRow(row));
       }),
     facts: (filter = {}) => reading(() => factRows(filter).map((row): Fact => factOfRow(row))),
     owner: () =>
@@ -96,7 +98,10 @@ const createReader = (db: DatabaseSync, file: string): JournalReader => {
     registerEntry: (register, key) => reading(() => (isFirstSchema ? undefined : findRegisterEntry(queries, register, key))),
     register: (register, filter) => reading(() => (isFirstSchema ? [] : listRegister(queries, register, filter))),
     stream: (run, stream, afterSeq = 0) => reading(() => (isFirstSchema ? [] : readStream(queries, { run, stream, afterSeq }))),
-    signals: (run) => reading(() => (isFirstSchema ? [] : listSignals(queries, run))),
+    signals: (run) =>
+      reading(() =>
+        isFirstSchema ? [] : listSignals(queries, run).map((signal) => ({ ...signal, payload: resolvePayload(blobs, signal.payload) })),
+      ),
     health: () => reading(() => journalHealth(queries)),
     [Symbol.dispose]: () => {
       if (db.isOpen) db.close();
@@ -119,7 +124,7 @@ export const openReader = (stateHome: string): JournalReader | undefined => {
     db.exec(`PRAGMA busy_timeout = ${busyMs}`);
     const version = schemaVersion(db);
     assertKnownSchema(version, file);
-    if (version > 0) return createReader(db, file);
+    if (version > 0) return createReader(db, file, createBlobs(stateHome));
     db.close();
     return undefined;
   } catch (error) {
