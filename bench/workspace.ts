@@ -62,7 +62,7 @@ try {
   const made = makeRepository();
   const repository = await findRepository(made.dir);
   const stateHome = path.join(root, 'state');
-  const pool = createPool({ repository, dir: path.join(stateHome, 'pool') });
+  const pool = createPool({ repository, dir: path.join(stateHome, 'pool'), entriesMin: 1 });
   const workspaces = createWorkspaces({ repository, stateHome, clock: () => epochMs(Date.now()), pool });
   const base = commitSha(made.first);
   const later = commitSha(made.second);

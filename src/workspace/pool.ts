@@ -32,7 +32,7 @@ export const checkoutSettings: readonly string[] = [
 
 const foldersKept = 4;
 /** A smaller checkout is made faster than it is proven. */
-const entriesWorth = 2_000;
+const entriesWorth = 10_000;
 
 interface Proof {
   readonly commit: CommitSha;
@@ -72,7 +72,7 @@ const entriesIn = async (indexFile: string): Promise<number> => {
 
 /**
  * @param options.dir absolute; holds the pooled folders and belongs to the owner of the state home alone
- * @param options.entriesMin files a commit must have for its folder to be used again; 2,000 by default
+ * @param options.entriesMin files a commit must have for its folder to be used again; 10,000 by default
  */
 export const createPool = (options: {
   readonly repository: Repository;
