@@ -24,6 +24,7 @@ import {
 import {
   changedPaths,
   createGit,
+  createPool,
   createWorkspaces,
   differences,
   fingerprintCheckout,
@@ -66,7 +67,8 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
     isRunning: async (jobDir) => (await processes.inspect(jobDir)) === 'running',
   });
   const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
-  const workspaces = createWorkspaces({ repository, stateHome, clock });
+  const pool = createPool({ repository, dir: path.join(stateHome, 'pool') });
+  const workspaces = createWorkspaces({ repository, stateHome, clock, pool });
   const readFileOf: LoopParts['readFile'] = async (commit, file) => (await readFileAt(repository, commit, file))?.toString('utf8');
   const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTestReport });
   const stopping = new AbortController();
@@ -116,7 +118,10 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
       stopping.abort();
       await engine.cancelAll(interrupted);
     },
-    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: async () => {
+      await engine[Symbol.asyncDispose]();
+      await pool.close();
+    },
   };
 };
 
