@@ -36,6 +36,7 @@ import {
 import {
   changedPaths,
   createGit,
+  createPool,
   createWorkspaces,
   differences,
   fingerprintCheckout,
@@ -56,7 +57,7 @@ export interface ComposeOptions {
 }
 
 /** All that works without owning the state home. */
-export type Tools = Omit<LoopParts, 'engine' | 'reader'> & { readonly processes: ProcessHost };
+export type Tools = Omit<LoopParts, 'engine' | 'reader'> & { readonly processes: ProcessHost; readonly pool: Pool };
 
 export interface Cycle extends AsyncDisposable {
   readonly engine: Engine;
@@ -78,11 +79,13 @@ export const createTools = ({ place, env }: ComposeOptions): Tools => {
   const { repository, stateHome } = place;
   const processes = createProcessHost({ shim: entryArgv('shim'), cacheDir: path.join(stateHome, 'cache') });
   const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
-  const workspaces = createWorkspaces({ repository, stateHome, clock });
+  const pool = createPool({ repository, dir: path.join(stateHome, 'pool') });
+  const workspaces = createWorkspaces({ repository, stateHome, clock, pool });
   const readFileOf: LoopParts['readFile'] = async (commit, file) => (await readFileAt(repository, commit, file))?.toString('utf8');
   const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTestReport });
   return {
     processes,
+    pool,
     workspaces,
     evidence,
     clock,
@@ -168,6 +171,7 @@ export const openCycle = async (
       interrupt: () => engine.cancelAll(interrupted),
       [Symbol.asyncDispose]: async () => {
         await engine[Symbol.asyncDispose]();
+        await tools.pool.close();
         await claims.close();
       },
     };
