@@ -4,10 +4,11 @@ import type { Wake } from './wake.ts';
 /** An instant for people and logs; the command line may say it in local time from the data instead. */
 const at = (instant: number): string => new Date(instant).toISOString();
 
-const wakeText = (wake: Wake): string => {
+/** What a parked task waits for, in words. Pure. */
+export const wakeText = (wake: Wake): string => {
   switch (wake.on) {
     case 'time':
-      return `parked until ${at(wake.at)}`;
+      return `waits until ${at(wake.at)}`;
     case 'quota':
       return `waits for the limit of ${wake.provider} to end at ${at(wake.at)}`;
     case 'answer':
