@@ -37,6 +37,8 @@ export const waitText = (reason: WaitReason): string => {
       return `claimed by loop ${reason.loop}${reason.run === undefined ? '' : ` (run ${reason.run})`}`;
     case 'breaker':
       return `its loop fails alike again and again: ${reason.message}${reason.until === undefined ? '' : ` Tried again at ${at(reason.until)}`}`;
+    case 'one-at-a-time':
+      return `loop ${reason.loop} goes on with one run at a time until one gets through: ${reason.message}`;
     case 'quota':
       return `${reason.provider} does not serve until ${at(reason.until)}`;
     case 'full':

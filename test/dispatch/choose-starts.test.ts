@@ -184,7 +184,18 @@ describe('breaker, quota and people', () => {
     const closed = { state: 'closed', cause, tasks: ['x'] } as const;
     expect(started(chooseStarts(view({ queue: items(3), breakers: { fix: closed } }), noon))).toEqual(['t0001']);
     const busy = chooseStarts(view({ queue: items(3), running: [running('r1')], breakers: { fix: closed } }), noon);
-    expect(started(busy)).toEqual([]);
+    expect(reasons(busy)).toEqual({ t0001: 'one-at-a-time', t0002: 'one-at-a-time', t0003: 'one-at-a-time' });
+    expect(waitText({ why: 'one-at-a-time', loop: 'fix', message: 'Not logged in.' })).toBe(
+      'loop fix goes on with one run at a time until one gets through: Not logged in.',
+    );
+  });
+
+  it('LIM-03 a provider that refused holds back all that need it until its reset, and nothing else', () => {
+    const queue = [...items(2), item('local', { provider: 'local' })];
+    const decision = chooseStarts(view({ queue, quotas: { anthropic: after(20_000) } }), noon);
+    expect(started(decision)).toEqual(['local']);
+    expect(reasons(decision)).toEqual({ t0001: 'quota', t0002: 'quota' });
+    expect(decision.nextLookAt).toBe(after(20_000));
   });
 
   it('LIM-07 nothing starts before the reset, the next look is not later than a minute after it, and then it starts once', () => {
