@@ -45,6 +45,8 @@ export interface Note {
 
 /** One status note a task, edited and never repeated. */
 export interface TaskTracker {
+  /** `owner/name`. */
+  readonly repository: string;
   /** The note that begins with this mark and that this account wrote; all pages are looked at. */
   findNote(issue: number, mark: string): Promise<Note | undefined>;
   /** Looks first, then makes or edits: safe to do again after an unclear end (L5). `text` begins with `mark`. */

@@ -5,19 +5,17 @@ export const noteMark = (taskKey: string): string => `<!-- gyre:task ${taskKey} 
 
 const stateLetters = 600;
 
+/** What mentions people or marks up text has no place in a note that nobody has looked through. */
+const plain = (text: string, letters: number): string => oneLine(text, letters).replace(/[@<`]/g, '');
+
 /**
  * The status note of a task, in Markdown. Pure: the same state gives the same text, so that a note is edited only when something changed.
- * @param note.state what is going on, one sentence
+ * @param note.state one sentence in Gyre's own words: a note is public, and what a check printed may hold secrets or paths
  */
 export const noteText = (note: { readonly task: string; readonly loop: string; readonly run: string; readonly state: string }): string =>
   [
     noteMark(note.task),
-    // A fence of text, so that words of a log mention nobody and link nothing.
-    `Gyre, loop \`${oneLine(note.loop, 64).replaceAll('`', '')}\`, run \`${note.run}\`:`,
-    '',
-    '```text',
-    oneLine(note.state, stateLetters).replaceAll('`', "'"),
-    '```',
+    `**Gyre** (loop \`${plain(note.loop, 64)}\`, run \`${note.run}\`): ${plain(note.state, stateLetters)}`,
     '',
     'This comment is edited as the work goes on.',
   ].join('\n');

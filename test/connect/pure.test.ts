@@ -88,9 +88,9 @@ test('CON-06 an issue has one key and one claim in every clone, and the key lead
 });
 
 test('CON-07 a status note begins with the mark of its task, and nothing in it mentions or formats', () => {
-  const note = { task: 'issue:acme/seed#1', loop: 'fix`', run: 'r1', state: 'parked: `@all` see\n```\n# heading' };
+  const note = { task: 'issue:acme/seed#1', loop: 'fix`', run: 'r1', state: 'parked: `@all` see\n```\n# heading <img>' };
   const text = noteText(note);
   expect(text.startsWith(noteMark(note.task))).toBe(true);
-  expect(text).toContain("```text\nparked: '@all' see ''' # heading\n```");
+  expect(text.split('\n')[1]).toBe('**Gyre** (loop `fix`, run `r1`): parked: all see # heading img>');
   expect(noteText(note)).toBe(text);
 });

@@ -7,7 +7,8 @@ const tries = 3;
 const pauseMs = 500;
 
 export const notesOf = (client: Client, pause: (ms: number) => Promise<void>): TaskTracker => {
-  const issues = `/repos/${client.address.owner}/${client.address.name}/issues`;
+  const repository = `${client.address.owner}/${client.address.name}`;
+  const issues = `/repos/${repository}/issues`;
   let account: Promise<string | undefined> | undefined;
 
   /** The login the token belongs to; `undefined` for the token of an app, which may not ask. */
@@ -52,6 +53,7 @@ export const notesOf = (client: Client, pause: (ms: number) => Promise<void>): T
   };
 
   return {
+    repository,
     findNote,
     putNote: async (issue, note) => {
       for (let n = 1; ; n += 1) {
