@@ -63,16 +63,23 @@ const discoverProblems = (entry: Readonly<Record<string, unknown>>): readonly Pr
 };
 
 /** Anybody can open an issue; a label or an assignee is given by somebody who may. */
-const issuesProblems = (entry: { readonly labels?: readonly string[] | undefined; readonly assignee?: string | undefined }): readonly Problem[] =>
+const issuesProblems = (entry: {
+  readonly labels?: readonly string[] | undefined;
+  readonly assignee?: string | undefined;
+}): readonly Problem[] =>
   (entry.labels ?? []).length > 0 || entry.assignee !== undefined
     ? []
-    : [{ path: [], found: 'neither a label nor an assignee', wanted: 'labels or an assignee: without, anybody\'s issue would be worked on' }];
+    : [
+        {
+          path: [],
+          found: 'neither a label nor an assignee',
+          wanted: "labels or an assignee: without, anybody's issue would be worked on",
+        },
+      ];
 
-const label = text(
-  'a label',
-  { description: 'A label: open issues that have it.' },
-  50,
-).regex(/^[^,]+$/, { error: 'a label without a comma' });
+const label = text('a label', { description: 'A label: open issues that have it.' }, 50).regex(/^[^,]+$/, {
+  error: 'a label without a comma',
+});
 
 const checkProblems = (entry: { readonly run?: string | undefined; readonly review?: unknown }): readonly Problem[] => {
   // A reviewer that never looks would be trusted as if it had: such a loop does not start.
@@ -111,7 +118,11 @@ export const discoverEntry = keys(
                 .max(20, { error: 'at most 20 labels' })
                 .meta({ description: 'Labels, all of which an issue has.' })
                 .optional(),
-              assignee: text('a login, none or *', { description: 'Login of an assignee, `none` for nobody, `*` for anybody.' }, 100).optional(),
+              assignee: text(
+                'a login, none or *',
+                { description: 'Login of an assignee, `none` for nobody, `*` for anybody.' },
+                100,
+              ).optional(),
             },
             'a label, or a map with labels or assignee',
             { description: 'Which open issues.' },

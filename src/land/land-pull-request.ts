@@ -50,12 +50,11 @@ const makeOffer = async (git: Git, request: LandRequest, { pullRequests, signLim
 
 /** The pull request that this run opened, or that somebody opened for the very commit it pushed. */
 const findOwn = async (pullRequests: PullRequests, offer: Offer, run: string): Promise<PullRequest | undefined> =>
-  (await pullRequests.ofBranch(offer.branch)).find(
-    (pull) => pull.head === offer.commit || pull.body.split(/\r?\n/).includes(runLine(run)),
-  );
+  (await pullRequests.ofBranch(offer.branch)).find((pull) => pull.head === offer.commit || pull.body.split(/\r?\n/).includes(runLine(run)));
 
 /** Faults after which it is worth to look and ask once more; what was refused stays refused. */
-const mayPass = (error: unknown): boolean => error instanceof Fault && (error.code === 'FORGE_UNREACHABLE' || error.code === 'FORGE_FAILED');
+const mayPass = (error: unknown): boolean =>
+  error instanceof Fault && (error.code === 'FORGE_UNREACHABLE' || error.code === 'FORGE_FAILED');
 
 const openOnce = async (request: LandRequest, offer: Offer, { pullRequests, pause }: Means): Promise<PullRequest | Refused> => {
   const { branch, target } = offer;
@@ -80,10 +79,13 @@ const openOnce = async (request: LandRequest, offer: Offer, { pullRequests, paus
 /** Puts a landing commit on a new branch of origin and opens one pull request for it. */
 export const landPullRequest = async (git: Git, request: LandRequest, means: Means): Promise<Landing | Refused> => {
   for (let names = 1; ; names += 1) {
-    const offer = (names === 1 ? await readOffer(git, request.run, request.candidate) : undefined) ?? (await makeOffer(git, request, means));
+    const offer =
+      (names === 1 ? await readOffer(git, request.run, request.candidate) : undefined) ?? (await makeOffer(git, request, means));
     if ('why' in offer) return offer;
     const pushed = await pushBranch(git, offer.commit, offer.branch);
-    const own = pushed.pushed ? await openOnce(request, offer, means) : await findOwn(means.pullRequests, offer, request.run).catch(() => undefined);
+    const own = pushed.pushed
+      ? await openOnce(request, offer, means)
+      : await findOwn(means.pullRequests, offer, request.run).catch(() => undefined);
     if (own !== undefined && 'why' in own) return own;
     if (own !== undefined) {
       const landing: Landing = { landed: 'pull-request', number: own.number, url: own.url, branch: offer.branch, commit: offer.commit };
@@ -91,6 +93,7 @@ export const landPullRequest = async (git: Git, request: LandRequest, means: Mea
       return landing;
     }
     // Another run took the name between the look and the push: the next offer has another one.
-    if (!pushed.pushed && (!pushed.taken || names >= namesMax)) return { why: `Origin did not take the branch ${offer.branch}. ${pushed.why}` };
+    if (!pushed.pushed && (!pushed.taken || names >= namesMax))
+      return { why: `Origin did not take the branch ${offer.branch}. ${pushed.why}` };
   }
 };

@@ -22,12 +22,24 @@ export const takenOnOrigin = async (git: Git): Promise<readonly string[]> => {
   return [...local, ...(await remoteBranches(git, 'refs/heads/gyre*')).keys()];
 };
 
+/** What git and the remote said, without git's advice. */
+const saidBy = (fault: Fault): string => {
+  const lines = String(fault.data['stderr'] ?? '').split('\n');
+  return oneLine(lines.filter((line) => !line.startsWith('hint:')).join(' '), 300) || fault.message;
+};
+
 /**
  * Why a change that starts from `base` cannot be offered to a branch of origin; `undefined` when it can. Commits of the user that origin
  * does not have would be pushed along with it.
  */
 export const whyNotOnOrigin = async (git: Git, base: string, target: string): Promise<string | undefined> => {
-  const tip = (await remoteBranches(git, `refs/heads/${target}`)).get(target);
+  let tip: string | undefined;
+  try {
+    tip = (await remoteBranches(git, `refs/heads/${target}`)).get(target);
+  } catch (fault) {
+    if (!(fault instanceof Fault)) throw fault;
+    return `Origin could not be read. ${saidBy(fault)}`;
+  }
   if (tip === undefined) return `There is no branch ${target} on origin to open a pull request for. Push it, or name another target.`;
   // The tip may not have been fetched; what was seen of the branch before is part of it.
   const seen = await readRef(git, `refs/remotes/origin/${target}`);
@@ -52,6 +64,6 @@ export const pushBranch = async (git: Git, commit: string, branch: string): Prom
     // The answer may have been lost on the way: what is there decides.
     const tip = (await remoteBranches(git, ref).catch(() => new Map<string, string>())).get(branch);
     if (tip === commit) return { pushed: true };
-    return { pushed: false, taken: tip !== undefined, why: oneLine(String(fault.data['stderr'] ?? fault.message) || fault.message, 300) };
+    return { pushed: false, taken: tip !== undefined, why: saidBy(fault) };
   }
 };
