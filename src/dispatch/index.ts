@@ -26,4 +26,4 @@ export * from './tasks/port.ts';
 export { recogniseTasks } from './tasks/recognise.ts';
 export { addTried, triedText } from './tasks/tried.ts';
 export { needStatesOf } from './tasks/need-state.ts';
-export { mirrorNote, noteChange, noteFor, noteMarker, type NoteChange, type TaskNote, type TaskTracker } from './tasks/note.ts';
+export { mirrorNote, noteFor, noteMarker, type NoteChange, type TaskNote, type TaskTracker } from './tasks/note.ts';

@@ -24,7 +24,8 @@ export const takenOnOrigin = async (git: Git): Promise<readonly string[]> => {
 
 /** What git and the remote said, without git's advice. */
 const saidBy = (fault: Fault): string => {
-  const lines = String(fault.data['stderr'] ?? '').split('\n');
+  const { stderr } = fault.data;
+  const lines = typeof stderr === 'string' ? stderr.split('\n') : [];
   return oneLine(lines.filter((line) => !line.startsWith('hint:')).join(' '), 300) || fault.message;
 };
 

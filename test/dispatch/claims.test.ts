@@ -175,7 +175,7 @@ describe('a claim', () => {
     expect(tokenOf(claims.claim({ key, holder: holder(2), leaseMs }))).toBeGreaterThan(token);
   });
 
-  it('DSP-05 an engine that was started again takes the claim of its own run back at once, with a new token', async () => {
+  it('DPT-24 an engine that was started again takes the claim of its own run back at once, with a new token', async () => {
     const claims = await claimsHere();
     const token = tokenOf(claims.claim({ key, holder: holder(1), leaseMs }));
     const again = holder(2, { stateHome: '/home/1', run: 'r1' });

@@ -67,7 +67,7 @@ const tried = (more: Partial<Tried> = {}): Tried => ({
 });
 
 describe('a task seen again', () => {
-  it('DSP-21 is the same by its key, is edited when its text changed, and keeps what was tried', () => {
+  it('DPT-21 is the same by its key, is edited when its text changed, and keeps what was tried', () => {
     const [record] = known([task('item:1')]);
     if (record === undefined) throw new Error('nothing known');
     const kept = addTried(record, tried());
@@ -78,7 +78,7 @@ describe('a task seen again', () => {
     expect(said(again([kept], find([task('item:1', { title: 'Title  of\nitem:1' })])))).toEqual(['same item:1']);
   });
 
-  it('DSP-21 a renamed test that fails alike is the same task, also among others', () => {
+  it('DPT-21 a renamed test that fails alike is the same task, also among others', () => {
     const before = known([test('adds two numbers'), test('subtracts', 'boom'), test('other', 'other expected 3, got 4', 'src/b.test.ts')]);
     const matches = again(
       before,
@@ -88,7 +88,7 @@ describe('a task seen again', () => {
     expect(matches[0]?.record).toMatchObject({ id: before[0]?.id, formerKeys: ['test:npm test:adds two numbers'] });
   });
 
-  it('DSP-21 a renamed test with another failure is the same only with like words and alone in its file', () => {
+  it('DPT-21 a renamed test with another failure is the same only with like words and alone in its file', () => {
     const before = known([test('adds two numbers', 'x')]);
     expect(said(again(before, find([test('adds two integers', 'y')])))).toEqual(['renamed test:npm test:adds two integers']);
     expect(said(again(before, find([test('parses dates', 'y')])))).toEqual([
@@ -102,7 +102,7 @@ describe('a task seen again', () => {
     ]);
   });
 
-  it('DSP-21 never two olds to one new, nor one old to two new, nor over files, nor while the old one is there', () => {
+  it('DPT-21 never two olds to one new, nor one old to two new, nor over files, nor while the old one is there', () => {
     const two = known([test('a one'), test('a two')]);
     expect(said(again(two, find([test('a three')])))[0]).toBe('new test:npm test:a three');
     expect(
@@ -115,19 +115,19 @@ describe('a task seen again', () => {
     ]);
   });
 
-  it('DSP-21 an edited item of a list is the same when most of its words are', () => {
+  it('DPT-21 an edited item of a list is the same when most of its words are', () => {
     const before = known([listed('task:1', 'Explain the cache in the guide'), listed('task:2', 'Drop Node 18')]);
     expect(
       said(again(before, find([listed('task:9', 'Explain the cache well in the guide'), listed('task:8', 'Add a search box')]))),
     ).toEqual(['edited task:9', 'new task:8', 'vanished task:2']);
   });
 
-  it('DSP-21 its name in the outside world holds over keys', () => {
+  it('DPT-21 its name in the outside world holds over keys', () => {
     const before = known([task('item:1', { claim: 'github:o/r#1' })]);
     expect(said(again(before, find([task('item:#1', { claim: 'github:o/r#1' })])))).toEqual(['renamed item:#1']);
   });
 
-  it('DSP-21 closed and opened again, it comes back with what was tried and with fresh tries', () => {
+  it('DPT-21 closed and opened again, it comes back with what was tried and with fresh tries', () => {
     const [vanished] = known([task('item:1')], []).map((record) => addTried({ ...record, tries: { provider: 3 } }, tried()));
     if (vanished === undefined) throw new Error('nothing known');
     expect(vanished.state).toBe('vanished');
@@ -152,7 +152,7 @@ describe('a task seen again', () => {
     ).toEqual(['new test:npm test:adds well']);
   });
 
-  it('DSP-16 a thousand tasks that all changed at once are new, and cheap', () => {
+  it('DPT-16 a thousand tasks that all changed at once are new, and cheap', () => {
     const many = (from: number) =>
       Array.from({ length: 1_000 }, (_, at) => listed(`task:${from + at}`, `Do the thing number ${from + at} well`));
     const before = known(many(0));
@@ -176,7 +176,7 @@ describe('what was tried', () => {
     fresh,
   );
 
-  it('DSP-22 is told to the next run, bounded, the newest last, the cost whole', () => {
+  it('DPT-22 is told to the next run, bounded, the newest last, the cost whole', () => {
     expect(triedText(fresh)).toBe('');
     expect(often.tried).toHaveLength(10);
     expect(often.spend).toEqual({ usd: 6.5, tokens: 1_300 });
@@ -226,7 +226,7 @@ describe('the note on an issue', () => {
   const [record] = known([task('item:1', { claim: 'github:o/r#1' })]);
   if (record === undefined) throw new Error('nothing known');
 
-  it('DSP-23 is one comment that is edited, not repeated, and written only when something changed', async () => {
+  it('DPT-23 is one comment that is edited, not repeated, and written only when something changed', async () => {
     const tracker = memoryTracker();
     const claimed: TaskRecord = { ...record, state: 'claimed' };
     const failed = addTried({ ...record, state: 'parked', wake: { on: 'person' } }, tried());
@@ -247,7 +247,7 @@ describe('the note on an issue', () => {
     );
   });
 
-  it('DSP-23 a task without an outside name is mirrored nowhere', async () => {
+  it('DPT-23 a task without an outside name is mirrored nowhere', async () => {
     const tracker = memoryTracker();
     const [inside] = known([task('item:2')]);
     if (inside !== undefined) expect(await mirrorNote(tracker, inside)).toBe('none');

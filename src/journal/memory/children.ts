@@ -5,6 +5,7 @@ import { CancelledError } from '../cancelled-error.ts';
 import type { ChildHandle, ChildOptions, LoopHandler } from '../port.ts';
 import { complete, enter, fail, type Frame, fresh, intend, mayPerform, nextChange, replayed } from './frame.ts';
 import type { Launcher } from './launcher.ts';
+import type { Write } from './life.ts';
 import { fromText, toText } from './payload.ts';
 import { isEnded, putRun, runOf } from './rows.ts';
 import { newRun, openAgain } from './run-records.ts';
@@ -69,13 +70,13 @@ export const performChild = async <O>(frame: Frame, launcher: Launcher, request:
   if (step === undefined || !goesOn) {
     await mayPerform(frame);
     toText(request.input, `The input of run ${id}`);
-    step = await intend(frame, fresh(frame, key, 'child'), { run: id });
-    await life.write((write) => {
+    const also = (write: Write): void => {
       const known = life.state.runs.get(id);
       if (known === undefined) createChild(frame, id, request);
       else if (isEnded(known) && known.row.state !== 'done')
         openAgain(life.state, id, { handler, input: fromText(toText(request.input, id)), write });
-    });
+    };
+    step = await intend(frame, fresh(frame, key, 'child'), { details: { run: id }, also });
   }
   const begun = step;
   if (!isEnded(runOf(life.state, id))) launcher.launch(id, handler);

@@ -169,23 +169,25 @@ const warnOnce = (frame: Frame, write: Write): void => {
   if (stepsOf(life.state, run).size === warnAt && !life.state.facts.some(isLong)) write.fact('run.history-long', run, { keys: warnAt });
 };
 
-/** Writes the intent of the next performance. */
-export const intend = async (frame: Frame, step: MemoryStep, details: object = {}): Promise<MemoryStep> => {
-  await makeRoom(frame, step.key.slice(frame.prefix.length));
-  const next = { ...step, performed: step.performed + 1 };
-  await frame.shared.life.write((write) => {
-    putStep(frame, next);
-    write.fact('step.intended', frame.shared.run, { ...named(next), ...details });
-    warnOnce(frame, write);
-  });
-  return next;
-};
-
+/** What goes with an intent or an outcome. */
 export interface Ending {
   readonly details?: object;
   /** Work of the same transaction: all or nothing. */
   readonly also?: (write: Write) => void;
 }
+
+/** Writes the intent of the next performance. */
+export const intend = async (frame: Frame, step: MemoryStep, { details = {}, also }: Ending = {}): Promise<MemoryStep> => {
+  await makeRoom(frame, step.key.slice(frame.prefix.length));
+  const next = { ...step, performed: step.performed + 1 };
+  await frame.shared.life.write((write) => {
+    putStep(frame, next);
+    also?.(write);
+    write.fact('step.intended', frame.shared.run, { ...named(next), ...details });
+    warnOnce(frame, write);
+  });
+  return next;
+};
 
 /** Writes the failure. @throws Fault as a replay will see it */
 export const fail = async (frame: Frame, step: MemoryStep, thrown: unknown, { also }: Ending = {}): Promise<never> => {

@@ -89,7 +89,7 @@ export const performSpawn = async (frame: Frame, request: Request): Promise<Spaw
     const jobDir = jobDirOf({ run, key: step.key, performance: step.performed + 1 });
     const env = Object.keys(spec.env).sort();
     const details = { jobDir, command: spec.command, args: spec.args, cwd: spec.cwd, env, marker: spec.marker };
-    const begun = await intend(frame, { ...step, plan: { jobDir } }, details);
+    const begun = await intend(frame, { ...step, plan: { jobDir } }, { details });
     await mayPerform(frame);
     const started = await runProcess(frame, begun, { folder: path.join(stateHome, jobDir), request });
     return (await complete(frame, begun, started)) as SpawnResult;

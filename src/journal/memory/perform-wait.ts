@@ -28,7 +28,7 @@ const beginWait = async (
   const { prior, key, kind } = wait;
   if (prior?.state === 'intended' && prior.generation === frame.shared.generation) return prior;
   const plan = until === undefined ? {} : { until };
-  return intend(frame, { ...fresh(frame, key, kind), plan }, plan);
+  return intend(frame, { ...fresh(frame, key, kind), plan }, { details: plan });
 };
 
 /** @param untilOf the instant, asked on the first execution only; `longestMs` bounds the wait when the clock is set back */

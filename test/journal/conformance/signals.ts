@@ -106,6 +106,20 @@ export const signalsConformance = (makeLab: MakeLab): void => {
     expect(engine.reader.run('r1')?.waits).toEqual([]);
   });
 
+  test('RULE-5 P5 a signal of another name does not end a wait before its time', async () => {
+    await using lab = makeLab();
+    const engine = await lab.open();
+    const handler = loop(async (ctx) => {
+      const begun = lab.time.now();
+      const answer = await ctx.waitFor('approval', { signal: 'approve', timeoutMs: 400 });
+      return [answer.kind, lab.time.now() - begun >= 390];
+    });
+    const handle = await engine.start(handler, null, start);
+    await until(lab, 'it waits', () => engine.reader.run('r1')?.waits.length === 1);
+    await engine.signal('r1', 'other', 1);
+    expect(await endOf(lab, handle)).toMatchObject({ output: ['timeout', true] });
+  });
+
   test('RULE-5 a payload that does not fit is refused with a fact, and the wait goes on', async () => {
     await using lab = makeLab();
     const engine = await lab.open();
