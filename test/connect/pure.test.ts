@@ -91,6 +91,6 @@ test('CON-07 a status note begins with the mark of its task, and nothing in it m
   const note = { task: 'issue:acme/seed#1', loop: 'fix`', run: 'r1', state: 'parked: `@all` see\n```\n# heading <img>' };
   const text = noteText(note);
   expect(text.startsWith(noteMark(note.task))).toBe(true);
-  expect(text.split('\n')[1]).toBe('**Gyre** (loop `fix`, run `r1`): parked: all see # heading img>');
+  expect(text.split('\n')[1]).toBe('**Gyre** (loop `fix`, run `r1`): parked: all see  # heading img>');
   expect(noteText(note)).toBe(text);
 });
