@@ -10,6 +10,8 @@ const newest = 20;
 
 /** What an open run is doing; `alive` says whether an engine is at work. */
 export const workText = (run: RunRow, alive: boolean): string => {
+  if (run.attention !== undefined) return `needs attention: ${run.attention.message}`;
+  if (run.state === 'paused') return 'paused';
   if (!alive) return 'interrupted: `gyre run` goes on with it';
   const now = nowOf(run);
   return now === undefined ? run.state : `at work: attempt ${now.attempt}, ${now.stage}`;
