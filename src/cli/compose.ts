@@ -1,6 +1,7 @@
 // Joins the parts: the one place that builds concrete things.
 import { randomBytes, randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import path from 'node:path';
 import os from 'node:os';
 import { agentEnvironment, createAgent, type AgentAdapter } from '../agent/index.ts';
@@ -35,6 +36,7 @@ import {
   treeOf,
   type WorkspaceManager,
 } from '../workspace/index.ts';
+import { lazyForge } from './forge.ts';
 import type { Place } from './place.ts';
 import { entryArgv } from './entries.ts';
 import { runsWithJobs, tidyStateHome } from './tidy-state-home.ts';
@@ -72,17 +74,25 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
   const readFileOf: LoopParts['readFile'] = async (commit, file) => (await readFileAt(repository, commit, file))?.toString('utf8');
   const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTestReport });
   const stopping = new AbortController();
+  const forge = lazyForge({ root: repository.root, home, env });
   const parts: LoopParts = {
     engine,
     workspaces,
     evidence,
     clock,
     verifier: createVerifier({ checks, evidence, readFileAt: readFileOf, tools: { node: process.versions.node } }),
-    lander: createLander({ repository, stateHome }),
+    lander: createLander({
+      repository,
+      stateHome,
+      pullRequests: async () => (await forge()).pullRequests,
+      pause: (ms) => delay(ms),
+    }),
+    notes: async () => (await forge()).notes,
     discoverer: createDiscoverer({
       checks,
       readFile: readFileOf,
       withCheckout: (commit, use) => inCleanRoom(workspaces, commit, use),
+      issues: async () => (await forge()).issues,
       env: checkEnvironment(env, {}),
     }),
     agentFor: (loop) => agentOf(loop, { home, env }),

@@ -46,11 +46,14 @@ export const tick = async (parts: LoopParts, request: TickRequest): Promise<Tick
   const queue = planned.filter((plan) => plan.admit !== 'skip');
   const worker = async (): Promise<void> => {
     for (let plan = queue.shift(); plan !== undefined && halted === undefined && !parts.stopping.aborted; plan = queue.shift()) {
-      // A landing since discovery may have moved the base, and may have done this task along the way.
+      // A landing since discovery may have moved the base and done this task along the way; what others track may have been closed there.
       const now = await parts.resolveBase(loop.land.target);
-      if (now !== base && !(await parts.discoverer.isStillOpen({ loop, base: now, prefix, run: parts.runProcess, task: plan.task }))) {
-        report({ event: 'skipped', task: plan.task, why: 'it is done already on the target as it is now' });
-        continue;
+      if (now !== base || plan.task.claim !== undefined) {
+        const still = await parts.discoverer.isStillOpen({ loop, base: now, prefix, run: parts.runProcess, task: plan.task });
+        if (!still.open) {
+          report({ event: 'skipped', task: plan.task, why: still.why });
+          continue;
+        }
       }
       const handle = await openRun(parts, handler, { loop, prefix, base: now, plan });
       report({ event: 'run-started', run: handle.id, task: plan.task, reopened: plan.admit === 'reopen' });

@@ -10,6 +10,7 @@ import { checkProcess, performAttempt } from './attempt.ts';
 import { keep } from './keep.ts';
 import type { AttemptView, LoopParts, RunInput, RunNow, RunOutput, TickEvent } from './port.ts';
 import { attemptsOf, isCutSession, nowOf, spendOf, spentUnseen } from './run-record.ts';
+import { publicWords, tellIssue } from './status-note.ts';
 
 const taskRunName = 'task';
 
@@ -20,7 +21,10 @@ export const createTaskRun = (parts: LoopParts, report: (event: TickEvent) => vo
     const input = raw as RunInput;
     context.cleanup('sweep', async () => void (await parts.sweep(context.run.id)));
     const task = JSON.parse((await parts.evidence.get(input.taskText)).toString('utf8')) as Task;
+    const note = { parts, context, input, task, report };
+    await tellIssue(note, { moment: 'begun', state: 'An agent works on it.' });
     const output = await spiral({ parts, context, input, task, report });
+    await tellIssue(note, { moment: 'ended', state: publicWords(output.exit, output.landed) });
     report({ event: 'run-ended', run: context.run.id, title: input.task.title, output });
     return output;
   },

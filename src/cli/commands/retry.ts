@@ -3,6 +3,7 @@ import { exitCodeOf } from '../../core/exit.ts';
 import { Rejection } from '../../core/fault.ts';
 import type { LoopDefinition } from '../../core/loop-definition.ts';
 import { createTaskRun, inputOf, outputOf, reopenedInput, type TickEvent } from '../../loop/index.ts';
+import { refuseWithoutForge } from '../forge.ts';
 import { agentNamed, attemptsOf, withAgent } from '../loop-choice.ts';
 import { findPlace, findRun } from '../place.ts';
 import { line, printJson } from '../print.ts';
@@ -28,6 +29,7 @@ export const retry = async (
   const named = (await source?.names())?.includes(input.loop.name) === true ? (await source?.load(input.loop.name))?.definition : undefined;
   const agent = options.agent === undefined ? undefined : await agentNamed(source, options.agent);
   const loop = withAttempts(withAgent(named ?? input.loop, agent), options.attempts);
+  await refuseWithoutForge(loop, { root: place.repository.root, home, env: process.env });
   const report = (event: TickEvent): void => {
     if (options.json !== true) for (const words of tickLines(event)) line(words);
   };

@@ -2,6 +2,7 @@ import { Rejection } from '../../core/fault.ts';
 import type { LoopDefinition } from '../../core/loop-definition.ts';
 import { tick, type TickReport } from '../../loop/index.ts';
 import { agentOf } from '../compose.ts';
+import { refuseWithoutForge } from '../forge.ts';
 import { agentNamed, chooseLoop, configOf, prefixOf, withAgent } from '../loop-choice.ts';
 import { findPlace, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
@@ -37,6 +38,7 @@ export const runLoop = async (request: {
 }): Promise<TickReport> => {
   const { place, home, loop, options } = request;
   const dryRun = options.dryRun === true;
+  await refuseWithoutForge(loop, { root: place.repository.root, home, env: process.env });
   // An agent that is not installed is found out before anything is paid for or made.
   const probe = dryRun ? undefined : await agentOf(loop, { home, env: process.env }).probe();
   if (probe !== undefined && !probe.installed) throw new Rejection(probe.problem);
