@@ -8,6 +8,7 @@ const folders = [
   'agent',
   'verify',
   'land',
+  'connect',
   'config',
   'loop',
   'schedule',

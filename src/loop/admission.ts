@@ -31,6 +31,8 @@ const delivered = (landed: Landed): string => {
       return `delivered as branch ${landed.branch}, which waits to be merged`;
     case 'patch':
       return `delivered as patch ${landed.file}, which waits to be applied`;
+    case 'pull-request':
+      return `opened as pull request #${landed.number}, which waits to be merged (${landed.url})`;
     case 'report':
       return 'already repaired in a report, which waits for a person';
     case 'merge':
