@@ -49,7 +49,7 @@ export const tick = async (parts: LoopParts, request: TickRequest): Promise<Tick
       // A landing since discovery may have moved the base and done this task along the way; what others track may have been closed there.
       const now = await parts.resolveBase(loop.land.target);
       if (now !== base || plan.task.claim !== undefined) {
-        const still = await parts.discoverer.isStillOpen({ loop, base: now, prefix, run: parts.runProcess, task: plan.task });
+        const still = await parts.discoverer.stillOpen({ loop, base: now, prefix, run: parts.runProcess, task: plan.task });
         if (!still.open) {
           report({ event: 'skipped', task: plan.task, why: still.why });
           continue;
