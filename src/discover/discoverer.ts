@@ -124,7 +124,7 @@ export const createDiscoverer = (parts: DiscoverParts): Discoverer => {
       const setAside = all.flatMap((one) => one.setAside);
       return { tasks: tasks.slice(0, tasksPerTick), setAside, problems, unread: [...new Set(unread)] };
     },
-    async isStillOpen(request): Promise<StillOpen> {
+    async stillOpen(request): Promise<StillOpen> {
       const { task, loop } = request;
       const name = issueOfTask(task.key);
       if (name !== undefined) {

@@ -38,7 +38,7 @@ export interface Discoverer {
    * command of its own is tried; one with neither is open.
    * @throws Fault when an issue could not be looked up
    */
-  isStillOpen(request: DiscoverRequest & { readonly task: Task }): Promise<StillOpen>;
+  stillOpen(request: DiscoverRequest & { readonly task: Task }): Promise<StillOpen>;
 }
 
 export interface DiscoverParts {

@@ -70,7 +70,7 @@ test('DSP-05 whether an issue is still open is asked where it is tracked', async
     });
     const [task] = (await discoverer.discover(requestOf([entry]))).tasks;
     if (task === undefined) throw new Error('no task');
-    return discoverer.isStillOpen({ ...requestOf([entry]), task });
+    return discoverer.stillOpen({ ...requestOf([entry]), task });
   };
   expect(await seen(found)).toEqual({ open: true });
   expect(await seen(issue(3, { state: 'closed' }))).toEqual({ open: false, why: 'closed elsewhere' });
