@@ -1,4 +1,4 @@
-import { lstat, mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Fault } from '../core/fault.ts';
 import { commitSha, type CommitSha, type EpochMs } from '../core/ids.ts';
@@ -16,7 +16,7 @@ import { folderBytes, removeFolder } from './remove-folder.ts';
 import { snapshot } from './snapshot.ts';
 import { fillSubmodules, holdsWork, saveSubmodule } from './submodules.ts';
 import { treeOf } from './tree-reading.ts';
-import { adminDirOf, forgetMissing, linkedWorktree, listWorktrees } from './worktree-link.ts';
+import { adminDirOf, adminDirsFor, forgetMissing, linkedWorktree, readLine } from './worktree-link.ts';
 
 // Invariants:
 // 1. The user's checkout and configuration are never written (L6). In the repository only `worktrees/` and refs/gyre/ change.
@@ -27,12 +27,15 @@ type Hold = WorkspaceInfo['holds'][number];
 
 const isThere = async (file: string): Promise<boolean> => (await lstat(file).catch(() => undefined)) !== undefined;
 
-/** A worktree that `git worktree add` was making when the engine died: locked by git under this word, never seen by an agent. */
-const halfMade = async (repository: Repository, dir: string): Promise<boolean> => {
-  const admin = await adminDirOf(repository, dir);
-  if (admin === undefined) return false;
-  const lock = await readFile(path.join(admin, 'locked'), 'utf8').catch(() => '');
-  return lock.trim() === 'initializing';
+/**
+ * What git keeps of a worktree that `git worktree add` was making when the engine died: locked under this word, never seen by an agent.
+ * Found by what git keeps, not by the folder: that may not be there yet, or have been removed by an engine that died in the middle of that.
+ */
+const halfMade = async (repository: Repository, dir: string): Promise<readonly string[]> => {
+  const half: string[] = [];
+  for (const admin of await adminDirsFor(repository, dir))
+    if ((await readLine(path.join(admin, 'locked'))) === 'initializing') half.push(admin);
+  return half;
 };
 
 const openWorktree = async (
@@ -49,14 +52,15 @@ const openWorktree = async (
   const { git, repository, places } = context;
   const dir = places.worktree(run);
   const opening = await readOpening(places.record(run));
-  if (opening === undefined && (await halfMade(repository, dir))) {
+  const half = await halfMade(repository, dir);
+  if (half.length > 0 && (opening === undefined || !(await isThere(dir)))) {
     await removeFolder(dir);
-    for (const tree of await listWorktrees(git)) if (tree.dir === dir) await git.run(['worktree', 'unlock', '--', dir], { allow: [128] });
+    for (const admin of half) await removeFolder(admin);
   }
   const admin = await adminDirOf(repository, dir);
   if (admin !== undefined) {
     // Its record is there, so its files are: the engine died between the record and the unlocking.
-    if (opening !== undefined && (await halfMade(repository, dir))) await rm(path.join(admin, 'locked'), { force: true });
+    if (half.includes(admin)) await rm(path.join(admin, 'locked'), { force: true });
     return dir;
   }
   if (await isThere(dir)) {

@@ -33,6 +33,21 @@ export const adminDirOf = async (repository: Repository, dir: string): Promise<s
   return home !== undefined && home === (await real(dir)) && (await readLine(path.join(admin, 'HEAD'))) !== undefined ? admin : undefined;
 };
 
+/**
+ * Every admin folder that git keeps for a worktree at this place, whether or not the folder is there: those that name it, and one that
+ * names nothing yet and would, because git calls it after the folder.
+ */
+export const adminDirsFor = async (repository: Repository, dir: string): Promise<readonly string[]> => {
+  const all = path.join(repository.commonDir, 'worktrees');
+  const found: string[] = [];
+  for (const name of await readdir(all).catch(() => [])) {
+    const link = await readLine(path.join(all, name, 'gitdir'));
+    if (link === undefined || link === '' ? name === path.basename(dir) : path.dirname(path.resolve(all, name, link)) === dir)
+      found.push(path.join(all, name));
+  }
+  return found;
+};
+
 export interface LinkedWorktree {
   readonly dir: string;
   readonly admin: string;

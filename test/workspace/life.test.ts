@@ -215,13 +215,26 @@ test('WTR-09 only our own stale worktrees are forgotten, not those of the user',
   expect(left).not.toContain(dir);
 });
 
-test('L5 a worktree that was being made when the engine died is made anew', async () => {
+test.each([
+  ['stands locked', () => undefined],
+  ['has lost its folder already', (dir: string) => rmSync(dir, { recursive: true })],
+  ['has a folder without a link', (dir: string) => rmSync(path.join(dir, '.git'))],
+  [
+    'is known to git by its name alone',
+    (dir: string, admin: string) => {
+      rmSync(dir, { recursive: true });
+      for (const name of readdirSync(admin)) if (name !== 'locked') rmSync(path.join(admin, name), { recursive: true });
+    },
+  ],
+])('L5 P2 a worktree that was being made when the engine died and %s is made anew', async (_what, damage) => {
   await using setting = await setUp(makeRepository());
   const { seed, workspaces, base, stateHome } = setting;
   const dir = path.join(stateHome, 'worktrees', 'r1');
   mkdirSync(path.dirname(dir), { recursive: true });
   git(seed.dir, 'worktree', 'add', '-q', '--detach', '--no-checkout', dir, base);
-  writeFileSync(path.join(git(dir, 'rev-parse', '--absolute-git-dir'), 'locked'), 'initializing');
+  const admin = git(dir, 'rev-parse', '--absolute-git-dir');
+  writeFileSync(path.join(admin, 'locked'), 'initializing');
+  damage(dir, admin);
   expect(await workspaces.open('r1', base)).toEqual({ dir });
   expect(readFileSync(path.join(dir, 'src/sum.mjs'), 'utf8')).toBe(wrongSum);
   expect((await workspaces.commit('r1', 1, base, 'm')).changed).toEqual([]);
