@@ -374,6 +374,8 @@ export interface RunFilter {
 /** Reading needs no ownership and works beside a running engine. */
 export interface JournalReader extends Disposable {
   runs(filter?: RunFilter): readonly RunRow[];
+  /** How many runs `runs` would give. */
+  count(filter?: RunFilter): number;
   run(id: string): RunRow | undefined;
   facts(filter?: { readonly run?: string; readonly afterSeq?: number; readonly limit?: number }): readonly Fact[];
   /** Who owns the state home, and whether that process lives. */

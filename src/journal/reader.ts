@@ -131,6 +131,11 @@ export const createReader = (
         const { sql, values } = runQuery(filter);
         return all(`SELECT ${columns} FROM runs ${sql}`, values).map((row) => resolveRun(blobs, runOfRow(row)));
       }),
+    count: (filter = {}) =>
+      reading(() => {
+        const { sql, values } = runQuery(filter);
+        return Number(all(`SELECT count(*) AS n FROM (SELECT 1 FROM runs ${sql})`, values)[0]?.['n'] ?? 0);
+      }),
     run: (id) =>
       reading(() => {
         const row = queries.get(`SELECT ${columns} FROM runs WHERE id = ?`, id);

@@ -134,6 +134,8 @@ ALTER TABLE runs_new RENAME TO runs;
 ALTER TABLE steps_new RENAME TO steps;
 CREATE UNIQUE INDEX open_runs_by_dedupe_key ON runs (dedupe_key) WHERE ended_at IS NULL;
 CREATE INDEX runs_by_state ON runs (state);
+CREATE INDEX runs_by_dedupe_key ON runs (dedupe_key);
+CREATE INDEX runs_by_loop ON runs (loop, started_at, id);
 CREATE INDEX runs_by_parent ON runs (parent) WHERE parent IS NOT NULL;
 CREATE INDEX runs_by_deadline ON runs (deadline_at) WHERE deadline_at IS NOT NULL AND ended_at IS NULL;
 CREATE INDEX steps_in_order ON steps (run, ord);

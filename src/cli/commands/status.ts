@@ -1,8 +1,8 @@
 import { exitText } from '../../core/exit.ts';
 import { spendText } from '../../core/spend.ts';
 import { oneLine } from '../../core/text.ts';
-import { isOpen, type RunRow } from '../../journal/index.ts';
-import { attemptsOf, calledNoModel, inputOf, isTaskRun, noticeRegister, nowOf, outputOf } from '../../loop/read.ts';
+import { isOpen, type JournalReader, type RunRow } from '../../journal/index.ts';
+import { attemptsOf, calledNoModel, inputOf, noticeRegister, nowOf, outputOf, taskHandler } from '../../loop/read.ts';
 import { duration, line, printJson, table } from '../print.ts';
 import { daemonOf } from '../daemon-state.ts';
 import { readJournal } from '../place.ts';
@@ -48,19 +48,28 @@ export const summaryOf = (run: RunRow) => {
   };
 };
 
+/** What `gyre status` shows, read from the journal. */
+export const statusOf = (reader: JournalReader | undefined, { all }: { readonly all: boolean }) => {
+  // The newest alone: a repository may have many thousand runs, and each is read whole.
+  const shown = reader?.runs({ loop: taskHandler.name, newestFirst: true, ...(all ? {} : { limit: newest }) }).toReversed() ?? [];
+  return {
+    owner: reader?.owner(),
+    daemon: daemonOf(reader),
+    notices: (reader?.register(noticeRegister) ?? []).map((entry) => entry.value as Notice),
+    shown,
+    count: shown.length < newest || all ? shown.length : (reader?.count({ loop: taskHandler.name }) ?? 0),
+  };
+};
+
 export const status = async (options: { readonly all?: boolean; readonly json?: boolean }): Promise<void> => {
   const { place, reader } = await readJournal();
-  const runs = (reader?.runs() ?? []).filter(isTaskRun);
-  const shown = options.all === true ? runs : runs.slice(-newest);
-  const owner = reader?.owner();
-  const daemon = daemonOf(reader);
-  const notices = (reader?.register(noticeRegister) ?? []).map((entry) => entry.value as Notice);
+  const { owner, daemon, notices, shown, count } = statusOf(reader, { all: options.all === true });
   if (options.json === true) {
     printJson({ stateHome: place.stateHome, owner, daemon, notices, runs: shown.map(summaryOf) });
     return;
   }
   for (const notice of notices) line(`! ${oneLine(notice.sentence ?? notice.text ?? notice.kind, 400)}`);
-  if (runs.length === 0) {
+  if (count === 0) {
     line('No run yet in this repository. Start one with: gyre run');
     return;
   }
@@ -74,5 +83,5 @@ export const status = async (options: { readonly all?: boolean; readonly json?: 
     return [run.id, summary.loop, `${summary.attempts} att.`, took, cost, oneLine(summary.title, 50), oneLine(state, 110)];
   });
   for (const row of table([['RUN', 'LOOP', 'TRIES', 'TOOK', 'COST', 'TASK', 'OUTCOME'], ...rows])) line(row);
-  if (shown.length < runs.length) line(`${runs.length - shown.length} older runs are not shown: gyre status --all`);
+  if (shown.length < count) line(`${count - shown.length} older runs are not shown: gyre status --all`);
 };

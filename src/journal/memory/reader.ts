@@ -1,7 +1,7 @@
 import { selfIdentity } from '../../process/index.ts';
 import { epochMs } from '../../core/ids.ts';
 import { factLine, genesisHash, verifyChain } from '../chain.ts';
-import type { JournalReader, RegisterEntry, RunState } from '../port.ts';
+import type { JournalReader, RegisterEntry, RunFilter, RunState } from '../port.ts';
 import { fromText } from './payload.ts';
 import { rowOf } from './rows.ts';
 import type { MemoryState } from './state.ts';
@@ -19,12 +19,14 @@ const entriesOf = (state: MemoryState, register: string, filter: RegisterFilter)
   return ordered.filter(({ key }) => key.startsWith(prefix) && (after === undefined || key > after)).slice(0, limit);
 };
 
+const runsOf = (state: MemoryState, { states, dedupeKey }: RunFilter = {}) =>
+  [...state.runs.values()]
+    .filter(({ row }) => (states?.includes(row.state) ?? true) && (dedupeKey === undefined || row.dedupeKey === dedupeKey))
+    .sort((a, b) => a.row.startedAt - b.row.startedAt || byText(a.row.id, b.row.id));
+
 export const createMemoryReader = (state: MemoryState): JournalReader => ({
-  runs: ({ states, dedupeKey } = {}) =>
-    [...state.runs.values()]
-      .filter(({ row }) => (states?.includes(row.state) ?? true) && (dedupeKey === undefined || row.dedupeKey === dedupeKey))
-      .sort((a, b) => a.row.startedAt - b.row.startedAt || byText(a.row.id, b.row.id))
-      .map((run) => rowOf(state, run)),
+  runs: (filter) => runsOf(state, filter).map((run) => rowOf(state, run)),
+  count: (filter) => runsOf(state, filter).length,
   run: (id) => {
     const run = state.runs.get(id);
     return run === undefined ? undefined : rowOf(state, run);
