@@ -13,6 +13,8 @@ export interface DaemonState {
   readonly startedAt: number;
   readonly log: string;
   readonly webhooks: { readonly host: string; readonly port: number } | undefined;
+  /** Longest time, in milliseconds, in which it served nobody because it was busy with one thing; only when that was noticeable. */
+  readonly longestStallMs?: number;
 }
 
 /** Requests that other processes leave for the daemon, as signals of the engine itself. */

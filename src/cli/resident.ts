@@ -6,7 +6,7 @@ import { settingsOf } from '../config/index.ts';
 import type { Fault } from '../core/fault.ts';
 import { createTickDesk, interrupted, parkInterrupted, watchParked } from '../loop/index.ts';
 import { createScheduler, type Scheduler } from '../schedule/index.ts';
-import { createRotatingLog, type RotatingLog } from '../server/index.ts';
+import { createRotatingLog, type RotatingLog, watchStalls } from '../server/index.ts';
 import { type Cycle, openCycle } from './compose.ts';
 import { watchRequests } from './control.ts';
 import { daemonKey, daemonRegister, type DaemonState } from './daemon-state.ts';
@@ -72,7 +72,8 @@ export const runResident = async (options: ResidentOptions): Promise<void> => {
     closing.push(() => scheduler.stop());
     closing.push(watchParked({ engine, desk, clock: cycle.parts.clock, timers: systemTimers, tell: (sentence) => log.write(sentence) }));
     closing.push(watchConfig({ source, engine, log, use: (read) => scheduler.reload(read.map((loop) => loop.definition)) }));
-    await sayReady({ cycle, scheduler, logFile, log });
+    const state = await sayReady({ cycle, scheduler, logFile, log });
+    closing.push(watchStalls((ms) => tellStall({ cycle, state, log, ms })));
     const end = await untilAsked({ cycle, drain: options.drain, log });
     for (const close of closing.splice(0).toReversed()) await close();
     if (end.fault !== undefined) throw end.fault;
@@ -96,7 +97,7 @@ const sayReady = async (ready: {
   readonly scheduler: Scheduler;
   readonly logFile: string;
   readonly log: RotatingLog;
-}): Promise<void> => {
+}): Promise<DaemonState> => {
   const { cycle, scheduler, logFile, log } = ready;
   const { engine, recovered, parts } = cycle;
   const state: DaemonState = {
@@ -110,6 +111,15 @@ const sayReady = async (ready: {
   log.write(`Gyre ${version} is up as process ${process.pid}, epoch ${state.epoch}; ${recovered.length} runs go on from before.`);
   if (state.webhooks !== undefined) log.write(`Webhooks are received at http://${state.webhooks.host}:${state.webhooks.port}/hooks/<loop>`);
   line(`Gyre is up as process ${process.pid}; its log is ${logFile}`);
+  return state;
+};
+
+const tellStall = (stall: { readonly cycle: Cycle; readonly state: DaemonState; readonly log: RotatingLog; readonly ms: number }): void => {
+  const { cycle, state, log, ms } = stall;
+  log.write(`The engine was busy with one thing for ${ms} ms, longer than ever since it is up.`);
+  const value: DaemonState = { ...state, longestStallMs: ms };
+  // An engine that cannot write any more says so by itself.
+  cycle.engine.put([{ register: daemonRegister, key: daemonKey, value }]).catch(() => undefined);
 };
 
 const healthMs = 500;
