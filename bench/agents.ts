@@ -22,7 +22,7 @@ const agents = Number(values.agents);
 const linesBefore = 100;
 const linesAfter = 100;
 /** Longest time for the whole. */
-const boundMs = 60_000 + agents * 2_500;
+const boundMs = 300_000 + agents * 4_000;
 
 const program = fileURLToPath(new URL('../dist/main.js', import.meta.url));
 const root = fs.realpathSync(fs.mkdtempSync(path.join(os.tmpdir(), 'gyre-agents-')));
@@ -151,7 +151,7 @@ const measure = async () => {
         aliveS = at();
         gate = fs.openSync(path.join(root, 'gate'), fs.constants.O_RDWR);
       }
-      await delay(1_000);
+      await delay(3_000);
     }
     const wallS = at();
     if (gate !== undefined) fs.closeSync(gate);

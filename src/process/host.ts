@@ -6,11 +6,13 @@ import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { Fault, assert } from '../core/fault.ts';
+import { createGate } from '../core/gate.ts';
 import { attend } from './attend.ts';
 import { isAlive, selfIdentity } from './identity.ts';
 import { readClaim, readResult, readSpec, takeClaim, writeSpec } from './job-files.ts';
@@ -23,6 +25,8 @@ import { endTree } from './sweep.ts';
 /** A shim takes its job within a tenth of a second on an idle machine; one that has not by then is kept from ever doing so. */
 const claimBoundMs = 60_000;
 const claimPauseMs = 10;
+/** A start takes most of a processor: a thousand at once would all come too late, one after another they all come. */
+const startsAtOnce = Math.max(4, 2 * availableParallelism());
 const sweepBoundMs = 10_000;
 const shimLogLetters = 400;
 
@@ -116,6 +120,9 @@ const awaitClaim = async (jobDir: string, start: Start): Promise<Claim> => {
   }
 };
 
+/** Of all hosts of this process. */
+const starts = createGate(startsAtOnce);
+
 /** Makes the host of this machine. */
 export const createProcessHost = (options: HostOptions): ProcessHost => ({
   async open(jobDir, spec) {
@@ -123,9 +130,11 @@ export const createProcessHost = (options: HostOptions): ProcessHost => ({
     makeJobDir(jobDir);
     const found = readClaim(jobDir);
     if (found !== undefined) return attend({ jobDir, claim: found, wasAdopted: true });
-    const start = startShim(options, { jobDir, spec });
-    const claim = await awaitClaim(jobDir, start);
-    return attend({ jobDir, claim, wasAdopted: claim.by === 'shim' && claim.launch !== start.launch });
+    return await starts(async () => {
+      const start = startShim(options, { jobDir, spec });
+      const claim = await awaitClaim(jobDir, start);
+      return attend({ jobDir, claim, wasAdopted: claim.by === 'shim' && claim.launch !== start.launch });
+    });
   },
 
   async inspect(jobDir) {

@@ -76,8 +76,19 @@ const onPath = (program: string, searchPath: string): boolean =>
     }
   });
 
+// Looked for once in a process: a run makes some forty calls, and each look touches every folder of the path.
+const lfsByPath = new Map<string, boolean>();
+
+const hasLfs = (searchPath: string): boolean => {
+  const known = lfsByPath.get(searchPath);
+  if (known !== undefined) return known;
+  const found = onPath('git-lfs', searchPath);
+  lfsByPath.set(searchPath, found);
+  return found;
+};
+
 /** Settings given to every call as `-c`, stronger than any file: hooks, upkeep in the background and file monitors are off. */
 export const gitSettings = (env: Readonly<Record<string, string>>): readonly string[] => {
-  const settings = onPath('git-lfs', env['PATH'] ?? '') ? always : [...always, ...withoutLfs];
+  const settings = hasLfs(env['PATH'] ?? '') ? always : [...always, ...withoutLfs];
   return settings.flatMap((setting) => ['-c', setting]);
 };

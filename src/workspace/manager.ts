@@ -16,7 +16,7 @@ import { folderBytes, removeFolder } from './remove-folder.ts';
 import { snapshot } from './snapshot.ts';
 import { fillSubmodules, holdsWork, saveSubmodule } from './submodules.ts';
 import { treeOf } from './tree-reading.ts';
-import { adminDirOf, adminDirsFor, forgetMissing, linkedWorktree, readLine } from './worktree-link.ts';
+import { adminDirOf, adminDirsFor, forgetMissing, forgetWorktree, linkedWorktree, readLine } from './worktree-link.ts';
 
 // Invariants:
 // 1. The user's checkout and configuration are never written (L6). In the repository only `worktrees/` and refs/gyre/ change.
@@ -68,7 +68,7 @@ const openWorktree = async (
     await mkdir(places.lost(run), { recursive: true });
     await rename(dir, path.join(places.lost(run), String(context.nowMs)));
   }
-  await forgetMissing(git, repository, places.worktrees);
+  await forgetWorktree(git, repository, dir);
   await removeFolder(places.modules(run));
   const before = opening ?? { base, createdAt: context.nowMs, refs: Object.fromEntries(await userRefs(git)) };
   await updateRefs(git, [{ ref: runRef(run, 'base'), to: base, from: 'any' }], engineIdentity(context.nowMs / 1000));
@@ -97,6 +97,14 @@ export const createWorkspaces = (options: {
   const git = createGit(repository.root);
   let made: Promise<Places> | undefined;
   const places = (): Promise<Places> => (made ??= placesIn(options.stateHome));
+  let forgot = false;
+
+  /** What was left over from before is forgotten once; of its own worktrees each run takes care. */
+  const forgetStale = async (at: Places): Promise<void> => {
+    if (forgot) return;
+    forgot = true;
+    await forgetMissing(git, repository, at.worktrees);
+  };
 
   const baseOf = async (run: string, at: Places): Promise<string | undefined> =>
     (await readOpening(at.record(run)))?.base ?? (await readRef(git, runRef(run, 'base')));
@@ -129,7 +137,7 @@ export const createWorkspaces = (options: {
 
   const remove = async (run: string, at: Places, reusable = false): Promise<void> => {
     if (!reusable || pool === undefined || !(await pool.give(run, at.worktree(run)))) await removeFolder(at.worktree(run));
-    await forgetMissing(git, repository, at.worktrees);
+    await forgetWorktree(git, repository, at.worktree(run));
     await removeFolder(at.modules(run));
     await removeFolder(at.record(run));
   };
@@ -166,7 +174,11 @@ export const createWorkspaces = (options: {
   };
 
   return {
-    open: async (run, base) => ({ dir: await openWorktree({ git, repository, places: await places(), nowMs: clock(), pool }, run, base) }),
+    open: async (run, base) => {
+      const at = await places();
+      await forgetStale(at);
+      return { dir: await openWorktree({ git, repository, places: at, nowMs: clock(), pool }, run, base) };
+    },
 
     commit: async (run, attempt, base, message) =>
       commitCandidate({ git, repository, places: await places(), run, number: attempt, base, message, nowMs: clock() }),

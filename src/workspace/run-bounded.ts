@@ -1,4 +1,6 @@
 import { spawn } from 'node:child_process';
+import os from 'node:os';
+import { createGate } from '../core/gate.ts';
 
 /** Between asking the group to end (git removes its lock files then) and killing it. */
 const graceMs = 2_000;
@@ -33,8 +35,19 @@ const signalGroup = (pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): vo
   }
 };
 
-/** Runs a short program in a process group of its own, to its end or to a limit. Never rejects; at its limit the whole group is ended. */
-export const runBounded = (call: BoundedCall): Promise<BoundedEnd> =>
+/**
+ * A thousand runs may want git in the same moment. More at once than this makes none of them quicker; some are left for those that wait for
+ * a network.
+ */
+const gate = createGate(16 + 2 * os.availableParallelism());
+
+/**
+ * Runs a short program in a process group of its own, to its end or to a limit, when its turn has come. Never rejects; at its limit the
+ * whole group is ended.
+ */
+export const runBounded = (call: BoundedCall): Promise<BoundedEnd> => gate(() => runNow(call));
+
+const runNow = (call: BoundedCall): Promise<BoundedEnd> =>
   new Promise((resolve) => {
     const child = spawn(call.command, [...call.args], { cwd: call.cwd, env: { ...call.env }, detached: true, stdio: 'pipe' });
     const chunks: Buffer[] = [];

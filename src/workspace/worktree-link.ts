@@ -34,15 +34,18 @@ export const adminDirOf = async (repository: Repository, dir: string): Promise<s
 };
 
 /**
- * Every admin folder that git keeps for a worktree at this place, whether or not the folder is there: those that name it, and one that
- * names nothing yet and would, because git calls it after the folder.
+ * Every admin folder that git keeps for a worktree at this place, whether or not the folder is there: git calls it after the folder, with
+ * a number behind it where that name was taken. One that names no place yet counts by its name.
  */
 export const adminDirsFor = async (repository: Repository, dir: string): Promise<readonly string[]> => {
   const all = path.join(repository.commonDir, 'worktrees');
+  const own = path.basename(dir);
   const found: string[] = [];
+  // A thousand others may be there: their names are looked at, their files are not.
   for (const name of await readdir(all).catch(() => [])) {
+    if (!name.startsWith(own) || !/^\d*$/.test(name.slice(own.length))) continue;
     const link = await readLine(path.join(all, name, 'gitdir'));
-    if (link === undefined || link === '' ? name === path.basename(dir) : path.dirname(path.resolve(all, name, link)) === dir)
+    if (link === undefined || link === '' ? name === own : path.dirname(path.resolve(all, name, link)) === dir)
       found.push(path.join(all, name));
   }
   return found;
@@ -105,4 +108,11 @@ export const forgetMissing = async (git: Git, repository: Repository, worktreesD
     if (path.dirname(dir) !== worktreesDir || (await isThere(dir)) || (await isThere(path.join(all, name, 'locked')))) continue;
     await git.run(['worktree', 'remove', '--force', '--', dir], { allow: [128] });
   }
+};
+
+/** The same for one worktree. */
+export const forgetWorktree = async (git: Git, repository: Repository, dir: string): Promise<void> => {
+  if (await isThere(dir)) return;
+  for (const admin of await adminDirsFor(repository, dir))
+    if (!(await isThere(path.join(admin, 'locked')))) await git.run(['worktree', 'remove', '--force', '--', dir], { allow: [128] });
 };

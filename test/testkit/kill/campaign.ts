@@ -41,13 +41,41 @@ const numbersOf = (seed: number): (() => number) => {
   };
 };
 
-/** Within the start of the daemon, or so long after it said that it is up: short lives and long ones. */
-const nextMoment = (chance: () => number): { readonly afterUp: boolean; readonly ms: number } => {
+interface Moment {
+  /** So many facts after the daemon said that it is up; `undefined` for a moment of its start. */
+  readonly facts: number | undefined;
+  /** Then so much later. */
+  readonly ms: number;
+}
+
+/**
+ * Counted in facts, so that the kills are spread over set-up, agent, verdict, landing and idling whatever the speed of the machine: lives
+ * that are too short to do anything, and long ones.
+ */
+const nextMoment = (chance: () => number): Moment => {
   const kind = chance();
   const within = chance();
-  if (kind < 0.25) return { afterUp: false, ms: 20 + within * 700 };
-  const [from, to] = kind < 0.7 ? [0, 1_500] : kind < 0.9 ? [1_500, 4_000] : [4_000, 8_000];
-  return { afterUp: true, ms: from + within * (to - from) };
+  const ms = chance();
+  if (kind < 0.2) return { facts: undefined, ms: 20 + ms * 700 };
+  const [from, to] = kind < 0.6 ? [0, 20] : [20, 80];
+  return { facts: Math.round(from + within * (to - from)), ms: ms * 120 };
+};
+
+const lifeMs = 10_000;
+const lookMs = 20;
+
+/** Resolves when the moment to kill has come. */
+const momentOf = async (world: World, life: Life, moment: Moment): Promise<void> => {
+  const { facts: wanted } = moment;
+  if (wanted !== undefined) {
+    await Promise.race([life.up, life.ended]);
+    const until = Date.now() + lifeMs;
+    await world.readAwhile(async (reader) => {
+      const begun = reader.health().facts;
+      while (reader.health().facts - begun < wanted && Date.now() < until && life.child.exitCode === null) await delay(lookMs);
+    });
+  }
+  await Promise.race([delay(moment.ms), life.ended]);
 };
 
 const doingOf = (reader: JournalReader): string => {
@@ -65,7 +93,7 @@ const lastFact = (reader: JournalReader): Kill['last'] => {
   return fact === undefined ? undefined : { seq: fact.seq, hash: fact.hash };
 };
 
-const openTasksPerLoop = 6;
+const openTasksPerLoop = 4;
 
 /** Keeps enough undone tasks in both lists. */
 const topUp = (world: World): void => {
@@ -151,8 +179,7 @@ export const playKills = async (options: {
     const moment = nextMoment(chance);
     topUp(world);
     const life = begin(world);
-    if (moment.afterUp) await Promise.race([life.up, life.ended]);
-    await Promise.race([delay(moment.ms), life.ended]);
+    await momentOf(world, life, moment);
     const delayMs = Math.round(performance.now() - life.begunAt);
     if (life.child.exitCode !== null) problems.push(`before kill ${number} the daemon ended with ${life.child.exitCode}: ${life.said}`);
     life.child.kill('SIGKILL');

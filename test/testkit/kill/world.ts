@@ -55,6 +55,7 @@ export interface World extends Disposable {
   /** Processes whose folder, arguments or environment name this world. */
   alive(): readonly string[];
   read<T>(use: (reader: JournalReader) => T): T | undefined;
+  readAwhile(use: (reader: JournalReader) => Promise<void>): Promise<void>;
 }
 
 // The tasks that have not landed yet: by the branches of the repository, or by the files of the checkout it runs in.
@@ -85,7 +86,7 @@ const loopFile = (root: string, loop: LoopName): string =>
     ...(loop === 'branch' ? { workspace: { setup: 'test -f README.md' } } : {}),
     verify: [{ run: '! grep -rqs wrong out && grep -q seed README.md' }],
     land: { as: loop, ...(loop === 'merge' ? { target } : {}) },
-    parallel: 3,
+    parallel: loop === 'branch' ? 1 : 2,
   })}\n---\n{{ task.title }}\n`;
 
 export const makeWorld = (): World => {
@@ -144,6 +145,10 @@ export const makeWorld = (): World => {
       } finally {
         reader?.[Symbol.dispose]();
       }
+    },
+    readAwhile: async (use) => {
+      using reader = existsSync(stateHome) ? openReader(stateHome) : undefined;
+      if (reader !== undefined) await use(reader);
     },
     [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
   };
