@@ -10,6 +10,7 @@ import { createRotatingLog, type RotatingLog } from '../server/index.ts';
 import { type Cycle, openCycle } from './compose.ts';
 import { watchRequests } from './control.ts';
 import { daemonKey, daemonRegister, type DaemonState } from './daemon-state.ts';
+import { keepHouse } from './housekeeping.ts';
 import type { Drain } from './drain-options.ts';
 import { loadLoops } from './load-loops.ts';
 import { prefixOf } from './loop-choice.ts';
@@ -71,6 +72,7 @@ export const runResident = async (options: ResidentOptions): Promise<void> => {
     await scheduler.start();
     closing.push(() => scheduler.stop());
     closing.push(watchParked({ engine, desk, clock: cycle.parts.clock, timers: systemTimers, tell: (sentence) => log.write(sentence) }));
+    closing.push(keepHouse({ engine, stateHome: place.stateHome, log }));
     closing.push(watchConfig({ source, engine, log, use: (read) => scheduler.reload(read.map((loop) => loop.definition)) }));
     await sayReady({ cycle, scheduler, logFile, log });
     const end = await untilAsked({ cycle, drain: options.drain, log });
