@@ -10,7 +10,7 @@ import { planTick } from './plan-tick.ts';
 import type { LoopParts, TickInput, TickOutput, TickReporter } from './port.ts';
 import { processesOf } from './attempt.ts';
 import { closedElsewhere, inputOf, tickHandler } from './run-record.ts';
-import { keysOf, rememberFound, runsOfVanished } from './task-memory.ts';
+import { keysOf, nothingFound, rememberFound, runsOfVanished } from './task-memory.ts';
 
 export const createTick = (parts: LoopParts, dispatcher: Dispatcher, reporter: TickReporter): LoopHandler => ({
   ...tickHandler,
@@ -31,23 +31,27 @@ const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Pr
 
   // Discover, on the commit the loop works from and never on the user's files.
   const base = await context.step('base', {}, () => parts.resolveBase(loop.land.target));
+  let ms = 0;
   const found = await keepWithHash({ parts, context }, 'discovery', async (step) => {
     const begun = parts.clock();
     const run = processesOf(context, `discover/p${step.performance}`);
     const discovery = wakes.length > 0 ? tasksOf(parts, wakes) : await parts.discoverer.discover({ loop, base, prefix, run });
-    return { discovery, ms: parts.clock() - begun };
+    // Told and not kept: what is kept of a tick that finds what the last one found is one file of evidence, not one more.
+    ms = parts.clock() - begun;
+    return discovery;
   });
-  const { discovery } = found.value;
-  report({ event: 'discovered', ...found.value });
+  const discovery = found.value;
+  report({ event: 'discovered', discovery, ms });
 
   // Decide: each task by what was made of it before. What its source does not name any more is not worked on any longer.
   const plan = await keepWithHash({ parts, context }, 'plan', async () => {
-    const matches = wakes.length > 0 ? [] : await rememberFound(parts.engine, { loop: loop.name, discovery, now: parts.clock() });
+    const { matches, back } =
+      wakes.length > 0 ? nothingFound : await rememberFound(parts.engine, { loop: loop.name, discovery, now: parts.clock() });
     for (const gone of runsOfVanished(parts.reader, matches)) await parts.engine.cancel(gone.id, { reason: closedElsewhere });
     const records = new Map(
       matches.flatMap((match) => (match.match === 'vanished' ? [] : [[match.task.key, keysOf(match.record)] as const])),
     );
-    return planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual', records });
+    return planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual', records, back });
   });
   const planned = plan.value;
   for (const one of planned) if (one.admit === 'skip') report({ event: 'skipped', task: one.task, why: one.why });

@@ -148,6 +148,7 @@ const land = async (
       prefix,
       setup: loop.workspace.setup,
       setupTimeoutMs: loop.workspace.setupTimeoutMs,
+      share: loop.workspace.share ?? [],
       findings: [],
       process: processesOf(context, `${key}/p${performance}/${commit.slice(0, 12)}`),
       signal: context.signal,
