@@ -10,7 +10,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { statusOf } from '../src/cli/commands/status.ts';
-import { openReader } from '../src/journal/index.ts';
+import { type JournalReader, openReader } from '../src/journal/index.ts';
 import { attemptsOf, isTaskRun, outputOf } from '../src/loop/read.ts';
 import { stateHomeOf } from '../src/workspace/index.ts';
 import { machineFacts, median, printTable } from './table.ts';
@@ -75,6 +75,15 @@ const timed = (run: () => void): number => {
 const gyre = (...args: string[]): string =>
   execFileSync(process.execPath, [program, ...args], { cwd: repo, env, encoding: 'utf8', maxBuffer: 2 ** 30 });
 
+const read = <T>(use: (reader: JournalReader | undefined) => T): T => {
+  const reader = openReader(stateHome);
+  try {
+    return use(reader);
+  } finally {
+    reader?.[Symbol.dispose]();
+  }
+};
+
 /** One look at `gyre status`: the whole command, the same work inside a process that is up, and a bare start of Node beside it. */
 const sample = async (): Promise<{ readonly commandMs: number; readonly insideMs: number; readonly bareNodeMs: number }> => {
   const wall = async (args: readonly string[]): Promise<number> => {
@@ -85,16 +94,12 @@ const sample = async (): Promise<{ readonly commandMs: number; readonly insideMs
   };
   const bareNodeMs = await wall(['-e', '0']);
   const commandMs = await wall([program, 'status']);
-  const insideMs = timed(() => {
-    using reader = openReader(stateHome);
-    if (reader !== undefined) statusOf(reader, { all: false });
-  });
+  const insideMs = timed(() => void read((reader) => statusOf(reader, { all: false })));
   return { commandMs, insideMs, bareNodeMs };
 };
 
 const endedRuns = (): number => {
-  using reader = openReader(stateHome);
-  const counts = reader?.health().runs;
+  const counts = read((reader) => reader?.health().runs);
   return counts === undefined ? 0 : counts.done + counts.failed + counts.cancelled;
 };
 
@@ -102,8 +107,7 @@ const arrived = (): number => fs.readFileSync(path.join(root, 'arrived'), 'utf8'
 
 /** Lines that are not where they have to be, over all agents. */
 const lostLines = (): { readonly runs: number; readonly goalMet: number; readonly printed: number; readonly lost: number } => {
-  using reader = openReader(stateHome);
-  const rows = (reader?.runs() ?? []).filter(isTaskRun);
+  const rows = read((reader) => reader?.runs() ?? []).filter(isTaskRun);
   let lost = 0;
   for (const row of rows) {
     const key = row.dedupeKey.slice(row.dedupeKey.lastIndexOf(':') + 1);

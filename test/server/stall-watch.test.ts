@@ -13,9 +13,10 @@ test('L15 P6 a stall of the event loop is told with its length, and a shorter on
   try {
     await delay(60);
     beBusy(400);
-    while (told.length === 0) await delay(20);
-    // The watch is coarse, and the machine may add to it, but it takes nothing away.
-    expect(Math.max(...told)).toBeGreaterThanOrEqual(300);
+    const until = Date.now() + 20_000;
+    // The watch is coarse, and a busy machine adds stalls of its own, but it takes nothing away.
+    while ((told.at(-1) ?? 0) < 300 && Date.now() < until) await delay(20);
+    expect(told.at(-1)).toBeGreaterThanOrEqual(300);
     expect(told).toEqual(told.toSorted((a, b) => a - b));
   } finally {
     stop();

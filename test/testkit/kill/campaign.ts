@@ -136,6 +136,7 @@ const begin = (world: World): Life => {
 
 const endMs = 300_000;
 const idleTicks = 2;
+const downMs = 60_000;
 
 /** The last life: no kill, no new tasks, until every task that was given has ended. @returns what did not come */
 const letItEnd = async (world: World): Promise<readonly string[]> => {
@@ -154,24 +155,34 @@ const letItEnd = async (world: World): Promise<readonly string[]> => {
   await delay(everyMs * idleTicks);
   if (life.child.exitCode === null) {
     life.child.kill('SIGTERM');
-    await life.ended;
+    await Promise.race([life.ended, delay(downMs)]);
     if (life.child.exitCode !== 0) problems.push(`asked to end, the daemon ended with ${life.child.exitCode ?? life.child.signalCode}`);
   }
   return problems;
 };
 
-/** @param options.told is called for every kill, once what followed it is known */
-export const playKills = async (options: {
+export interface CampaignOptions {
   readonly points: number;
   readonly seed: number;
+  /** Called for every kill, once what followed it is known. */
   readonly told: (kill: Kill) => void;
   /** Called before the world is thrown away when something did not hold. */
   readonly keep?: (world: World) => void;
-}): Promise<Campaign> => {
+}
+
+export const playKills = async (options: CampaignOptions): Promise<Campaign> => {
+  const world = makeWorld();
+  try {
+    return await playIn(world, options);
+  } finally {
+    world[Symbol.dispose]();
+  }
+};
+
+const playIn = async (world: World, options: CampaignOptions): Promise<Campaign> => {
   const { points, seed, told } = options;
   const begun = performance.now();
   const chance = numbersOf(seed);
-  using world = makeWorld();
   const checkout = world.checkout();
   const kills: Kill[] = [];
   const problems: string[] = [];

@@ -119,6 +119,7 @@ export const makeWorld = (): World => {
   git('commit', '--quiet', '--message', 'seed');
   git('branch', target);
   const stateHome = stateHomeOf({ commonDir: path.join(repo, '.git'), stateRoot: path.join(env.XDG_STATE_HOME, 'gyre') });
+  let daemon: ChildProcess | undefined;
   const given = new Map<LoopName, string[]>(loops.map((loop) => [loop, []]));
 
   return {
@@ -127,7 +128,8 @@ export const makeWorld = (): World => {
     given,
     git,
     gyre: (...args) => run(process.execPath, [program, ...args]),
-    daemon: () => spawn(process.execPath, [program, 'up', '--foreground'], { cwd: repo, env, stdio: ['ignore', 'pipe', 'pipe'] }),
+    daemon: () =>
+      (daemon = spawn(process.execPath, [program, 'up', '--foreground'], { cwd: repo, env, stdio: ['ignore', 'pipe', 'pipe'] })),
     give: (loop, count) => {
       const keys = given.get(loop) ?? [];
       const more = Array.from({ length: count }, (_, index) => `${loop.slice(0, 1)}${keys.length + index + 1}`);
@@ -147,10 +149,17 @@ export const makeWorld = (): World => {
       }
     },
     readAwhile: async (use) => {
-      using reader = existsSync(stateHome) ? openReader(stateHome) : undefined;
-      if (reader !== undefined) await use(reader);
+      const reader = existsSync(stateHome) ? openReader(stateHome) : undefined;
+      try {
+        if (reader !== undefined) await use(reader);
+      } finally {
+        reader?.[Symbol.dispose]();
+      }
     },
-    [Symbol.dispose]: () => rmSync(root, { recursive: true, force: true, maxRetries: 5 }),
+    [Symbol.dispose]: () => {
+      daemon?.kill('SIGKILL');
+      rmSync(root, { recursive: true, force: true, maxRetries: 5 });
+    },
   };
 };
 
