@@ -37,6 +37,7 @@ import {
 import {
   changedPaths,
   createDependencies,
+  createDiskBudget,
   createGit,
   createPool,
   createWorkspaces,
@@ -69,6 +70,9 @@ export interface Cycle extends AsyncDisposable {
   readonly parts: LoopParts;
   readonly dispatcher: Dispatcher;
   readonly breakers: Breakers;
+  readonly pool: WorkspacePool;
+  /** Makes room on the disk; says why there is none. */
+  readonly makeRoom: () => Promise<string | undefined>;
   /** What the engine runs. */
   readonly handlers: { readonly tick: LoopHandler; readonly task: LoopHandler };
   /** Runs that an earlier process left open: they go on. */
@@ -146,8 +150,9 @@ export const createTools = ({ place, env }: ComposeOptions, proofs?: ProofMemory
  * @param reporter gives each run its place to tell what happens
  */
 export const openCycle = async (
-  options: ComposeOptions & { readonly reporter: TickReporter; readonly limits: Settings['limits'] },
+  options: ComposeOptions & { readonly reporter: TickReporter; readonly settings: Pick<Settings, 'limits' | 'workspace'> },
 ): Promise<Cycle> => {
+  const { settings } = options;
   const { stateHome } = options.place;
   // An agent can write into the state home; what proves the kept folders stands in the journal's chain.
   const proofs: ProofMemory = {
@@ -165,7 +170,9 @@ export const openCycle = async (
       isRunning: async (jobDir) => (await processes.inspect(jobDir)) === 'running',
     });
     await tools.dependencies?.tidy();
-    const parts: LoopParts = { ...tools, engine, reader: engine.reader };
+    const disk = createDiskBudget({ ...tools, stateHome, limitBytes: settings.workspace.diskBytes });
+    await disk.makeRoom();
+    const parts: LoopParts = { ...tools, makeRoom: disk.makeRoom, engine, reader: engine.reader };
     const task = createTaskRun(parts, options.reporter);
     const breakers = createBreakers(parts);
     const claims = createTaskClaims({
@@ -179,7 +186,7 @@ export const openCycle = async (
       breakers,
       claims,
       after,
-      ...startLimits(options.limits),
+      ...startLimits(settings.limits),
       machine: readMachine,
     });
     const tick = createTick(parts, dispatcher, options.reporter);
@@ -190,6 +197,8 @@ export const openCycle = async (
       parts,
       dispatcher,
       breakers,
+      pool: tools.pool,
+      makeRoom: () => disk.makeRoom(),
       handlers: { tick, task },
       recovered,
       interrupt: () => engine.cancelAll(interrupted),

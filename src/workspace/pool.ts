@@ -56,8 +56,12 @@ export interface WorkspacePool {
   give(run: string, dir: string): Promise<boolean>;
   /** Makes spare folders at a commit until there are `count` of them, at most four. @returns how many there are */
   warm(count: number, commit: CommitSha): Promise<number>;
-  /** Removes pooled folders, spares first, until those left hold at most `bytes`. @returns bytes left */
-  shrink(bytes: number): Promise<number>;
+  /**
+   * Removes pooled folders, spares first, until those left hold at most `bytes`.
+   * @param only removes no other kind
+   * @returns bytes left
+   */
+  shrink(bytes: number, only?: 'spare'): Promise<number>;
   /** Removes every pooled folder. */
   close(): Promise<void>;
 }
@@ -220,11 +224,14 @@ export const createPool = (options: {
         const indexFile = path.join(home, 'filling.index');
         await mkdir(tree, { recursive: true });
         const at = createGit(tree, { gitDir: repository.commonDir, workTree: tree });
+        await at.run(['read-tree', commit], { env: { GIT_INDEX_FILE: indexFile }, settings: checkoutSettings });
+        // Known before a file is written: a small commit is asked for again and again.
+        if ((await entriesIn(indexFile)) < entriesMin) {
+          await removeFolder(home);
+          break;
+        }
         await checkOut(at, commit, { GIT_INDEX_FILE: indexFile });
-        const proof =
-          (await entriesIn(indexFile)) < entriesMin
-            ? undefined
-            : await prove({ worktree: { dir: tree, git: at }, indexFile, notes: home, commit, rules }).catch(() => undefined);
+        const proof = await prove({ worktree: { dir: tree, git: at }, indexFile, notes: home, commit, rules }).catch(() => undefined);
         if (proof === undefined) {
           await removeFolder(home);
           break;
@@ -234,11 +241,12 @@ export const createPool = (options: {
       return ready();
     },
 
-    async shrink(bytes) {
+    async shrink(bytes, only) {
       const sized = await Promise.all(folders.map(async (folder) => ({ folder, bytes: await folderBytes(folder.home) })));
       let left = sized.reduce((sum, one) => sum + one.bytes, 0);
       for (const one of sized.toSorted((a, b) => Number(b.folder.kind === 'spare') - Number(a.folder.kind === 'spare'))) {
         if (left <= bytes) break;
+        if (only !== undefined && one.folder.kind !== only) continue;
         await drop(one.folder);
         left -= one.bytes;
       }
