@@ -10,7 +10,7 @@ import { epochMs, newRunId, type CommitSha, type EpochMs } from '../core/ids.ts'
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import { openClaims } from '../dispatch/index.ts';
 import { createDiscoverer } from '../discover/index.ts';
-import { CancelledError, openEngine, runJobsFolder, type Engine, type LoopHandler, type RunHandle } from '../journal/index.ts';
+import { CancelledError, openEngine, openStates, runJobsFolder, type Engine, type LoopHandler, type RunHandle } from '../journal/index.ts';
 import { createLander } from '../land/index.ts';
 import {
   type Breakers,
@@ -23,6 +23,8 @@ import {
   type DispatcherOptions,
   interrupted,
   type LoopParts,
+  taskHandler,
+  tickHandler,
   type TickReporter,
 } from '../loop/index.ts';
 import { createProcessHost, isAlive, selfIdentity, type ProcessHost, type ProcessSpec } from '../process/index.ts';
@@ -55,6 +57,7 @@ import {
 import { lazyForge } from './forge.ts';
 import type { Place } from './place.ts';
 import { entryArgv } from './entries.ts';
+import { ticksWithJobs } from './housekeeping.ts';
 import { runsWithJobs, tidyStateHome } from './tidy-state-home.ts';
 
 export interface ComposeOptions {
@@ -238,10 +241,12 @@ const after: DispatcherOptions['after'] = (ms, look) => {
   return { cancel: () => clearTimeout(timer) };
 };
 
-const jobsToKeep = (engine: Engine): ReadonlySet<string> => {
-  const runs = engine.reader.runs();
-  const open = runs.filter((run) => run.endedAt === undefined);
-  return new Set([...open, ...runs.slice(-runsWithJobs)].map((run) => runJobsFolder(run.id)));
+const jobsToKeep = ({ reader }: Engine): ReadonlySet<string> => {
+  const newest = [
+    ...reader.runs({ loop: taskHandler.name, newestFirst: true, limit: runsWithJobs }),
+    ...reader.runs({ loop: tickHandler.name, newestFirst: true, limit: ticksWithJobs }),
+  ];
+  return new Set([...reader.runs({ states: openStates }), ...newest].map((run) => runJobsFolder(run.id)));
 };
 
 /** Builds the agent a loop names. */
