@@ -4,14 +4,24 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import os from 'node:os';
 import { agentEnvironment, createAgent, type AgentAdapter } from '../agent/index.ts';
-import { promptFor } from '../config/index.ts';
+import { promptFor, type Settings } from '../config/index.ts';
 import { epochMs, newRunId, type CommitSha, type EpochMs } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import { createDiscoverer } from '../discover/index.ts';
-import { CancelledError, openEngine, runJobsFolder, type Engine } from '../journal/index.ts';
+import { CancelledError, openEngine, runJobsFolder, type Engine, type LoopHandler, type RunHandle } from '../journal/index.ts';
 import { createLander } from '../land/index.ts';
-import { interrupted } from '../loop/read.ts';
-import type { LoopParts } from '../loop/index.ts';
+import {
+  type Breakers,
+  createBreakers,
+  createDispatcher,
+  createTaskRun,
+  createTick,
+  type Dispatcher,
+  type DispatcherOptions,
+  interrupted,
+  type LoopParts,
+  type TickReporter,
+} from '../loop/index.ts';
 import { createProcessHost, type ProcessHost, type ProcessSpec } from '../process/index.ts';
 import {
   checkEnvironment,
@@ -38,43 +48,43 @@ import type { Place } from './place.ts';
 import { entryArgv } from './entries.ts';
 import { runsWithJobs, tidyStateHome } from './tidy-state-home.ts';
 
+export interface ComposeOptions {
+  readonly place: Place;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** All that works without owning the state home. */
+export type Tools = Omit<LoopParts, 'engine' | 'reader'> & { readonly processes: ProcessHost };
+
 export interface Cycle extends AsyncDisposable {
   readonly engine: Engine;
   readonly parts: LoopParts;
-  readonly processes: ProcessHost;
-  /** Ends discovery and every run of this process; they go on with the next `gyre run`. */
+  readonly dispatcher: Dispatcher;
+  readonly breakers: Breakers;
+  /** What the engine runs. */
+  readonly handlers: { readonly tick: LoopHandler; readonly task: LoopHandler };
+  /** Runs that an earlier process left open: they go on. */
+  readonly recovered: readonly RunHandle[];
+  /** Ends every run of this process in order; they go on with the next engine. */
   interrupt(): Promise<void>;
-}
-
-export interface ComposeOptions {
-  readonly place: Place;
-  /** Absolute folder that holds `.gyre`: scripts of the scripted agent are looked up there. */
-  readonly home: string;
-  readonly env: NodeJS.ProcessEnv;
 }
 
 const clock = (): EpochMs => epochMs(Date.now());
 
-export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<Cycle> => {
+/** Builds the tools of a repository. Opens nothing that has to be closed. */
+export const createTools = ({ place, env }: ComposeOptions): Tools => {
   const { repository, stateHome } = place;
   const processes = createProcessHost({ shim: entryArgv('shim'), cacheDir: path.join(stateHome, 'cache') });
-  const engine = await openEngine({ stateHome, processes, clock, chance: Math.random });
-  await tidyStateHome({
-    stateHome,
-    keepJobs: jobsToKeep(engine),
-    endProcesses: (marker) => processes.sweep(marker),
-    isRunning: async (jobDir) => (await processes.inspect(jobDir)) === 'running',
-  });
   const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
   const workspaces = createWorkspaces({ repository, stateHome, clock });
   const readFileOf: LoopParts['readFile'] = async (commit, file) => (await readFileAt(repository, commit, file))?.toString('utf8');
   const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTestReport });
-  const stopping = new AbortController();
-  const parts: LoopParts = {
-    engine,
+  return {
+    processes,
     workspaces,
     evidence,
     clock,
+    chance: Math.random,
     verifier: createVerifier({ checks, evidence, readFileAt: readFileOf, tools: { node: process.versions.node } }),
     lander: createLander({ repository, stateHome }),
     discoverer: createDiscoverer({
@@ -83,7 +93,7 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
       withCheckout: (commit, use) => inCleanRoom(workspaces, commit, use),
       env: checkEnvironment(env, {}),
     }),
-    agentFor: (loop) => agentOf(loop, { home, env }),
+    agentFor: (loop, prefix) => agentOf(loop, { home: path.join(repository.root, prefix), env }),
     promptFor,
     resolveBase: (target) => resolveBase(repository, target),
     readFile: readFileOf,
@@ -91,7 +101,6 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
     differences,
     gitSetup: () => readGitSetup(repository),
     gitSetupChanges,
-    runProcess: tickProcesses({ processes, stateHome, signal: stopping.signal }),
     setupSpec: (request) => setupSpec(request, env),
     sweep: (marker) => processes.sweep(marker),
     readFileBytes: (file) => readFile(file),
@@ -105,19 +114,71 @@ export const openCycle = async ({ place, home, env }: ComposeOptions): Promise<C
       agentCommits: 0,
       notes: [],
     }),
-    stopping: stopping.signal,
     newRunId: () => newRunId(clock(), randomInt(2 ** 40)),
   };
-  return {
-    engine,
-    parts,
-    processes,
-    interrupt: async () => {
-      stopping.abort();
-      await engine.cancelAll(interrupted);
-    },
-    [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
-  };
+};
+
+/**
+ * Takes ownership of the state home and goes on with what an earlier process left open.
+ * @param reporter gives each run its place to tell what happens
+ */
+export const openCycle = async (options: ComposeOptions & { readonly reporter: TickReporter; readonly limits: Settings['limits'] }): Promise<Cycle> => {
+  const { stateHome } = options.place;
+  const tools = createTools(options);
+  const { processes } = tools;
+  const engine = await openEngine({ stateHome, processes, clock, chance: Math.random });
+  try {
+    await tidyStateHome({
+      stateHome,
+      keepJobs: jobsToKeep(engine),
+      endProcesses: (marker) => processes.sweep(marker),
+      isRunning: async (jobDir) => (await processes.inspect(jobDir)) === 'running',
+    });
+    const parts: LoopParts = { ...tools, engine, reader: engine.reader };
+    const task = createTaskRun(parts, options.reporter);
+    const breakers = createBreakers(parts);
+    const dispatcher = createDispatcher(parts, { handler: task, breakers, after, ...startLimits(options.limits), machine: readMachine });
+    const tick = createTick(parts, dispatcher, options.reporter);
+    const recovered = await engine.serve([tick, task]);
+    for (const handle of recovered) dispatcher.take(handle);
+    return {
+      engine,
+      parts,
+      dispatcher,
+      breakers,
+      handlers: { tick, task },
+      recovered,
+      interrupt: () => engine.cancelAll(interrupted),
+      [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+    };
+  } catch (error) {
+    await engine[Symbol.asyncDispose]();
+    throw error;
+  }
+};
+
+const startLimits = (limits: Settings['limits']): Pick<DispatcherOptions, 'limits' | 'weights'> => ({
+  weights: limits.shares,
+  limits: {
+    machine: limits.runs,
+    perLoop: {},
+    perAgent: limits.agents,
+    perProvider: limits.providers,
+    gapMs: limits.gapMs,
+    startsPerMinute: limits.startsPerMinute,
+    loadPerCpuMax: limits.loadPerCpu,
+    freeMemoryBytesMin: limits.freeMemoryBytes,
+  },
+});
+
+const readMachine: DispatcherOptions['machine'] = () => ({
+  loadPerCpu: (os.loadavg()[0] ?? 0) / os.availableParallelism(),
+  freeMemoryBytes: os.freemem(),
+});
+
+const after: DispatcherOptions['after'] = (ms, look) => {
+  const timer = setTimeout(look, ms);
+  return { cancel: () => clearTimeout(timer) };
 };
 
 const jobsToKeep = (engine: Engine): ReadonlySet<string> => {
@@ -127,7 +188,7 @@ const jobsToKeep = (engine: Engine): ReadonlySet<string> => {
 };
 
 /** Builds the agent a loop names. */
-export const agentOf = (loop: LoopDefinition, { home, env }: Pick<ComposeOptions, 'home' | 'env'>): AgentAdapter =>
+export const agentOf = (loop: LoopDefinition, { home, env }: { readonly home: string; readonly env: NodeJS.ProcessEnv }): AgentAdapter =>
   createAgent(loop.agent, { env, home: os.homedir(), scriptRunner: entryArgv('scripted-runner'), scriptDir: home });
 
 const setupSpec = (
@@ -156,8 +217,11 @@ const inCleanRoom = async <T>(workspaces: WorkspaceManager, commit: CommitSha, u
   }
 };
 
-/** Processes of a tick belong to no run: each gets a job folder of its own and ends with the engine. */
-const tickProcesses = ({
+/**
+ * Processes of a command that owns nothing (a dry run): each gets a job folder of its own and ends with the command.
+ * @param signal ends what runs
+ */
+export const freeProcesses = ({
   processes,
   stateHome,
   signal,
@@ -166,12 +230,12 @@ const tickProcesses = ({
   readonly stateHome: string;
   readonly signal: AbortSignal;
 }): RunProcess => {
-  const tick = `tick-${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`;
+  const folder = `look-${Date.now().toString(36)}-${randomBytes(3).toString('hex')}`;
   let count = 0;
   return async (key, spec) => {
     count += 1;
     const running = await processes.open(
-      path.join(stateHome, 'jobs', tick, `${count}-${key.replace(/[^a-zA-Z0-9]+/g, '-').slice(0, 60)}`),
+      path.join(stateHome, 'jobs', folder, `${count}-${key.replace(/[^a-zA-Z0-9]+/g, '-').slice(0, 60)}`),
       spec,
     );
     const end = (): void => running.end('cancelled');

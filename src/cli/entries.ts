@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 const sources = {
+  main: './main.ts',
   shim: '../process/shim.ts',
   'scripted-runner': '../agent/scripted-runner.ts',
 } as const;

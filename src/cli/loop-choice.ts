@@ -1,6 +1,6 @@
 import path from 'node:path';
 import type { ConfigSource, LoadedLoop } from '../config/index.ts';
-import { findConfig, goalLoop } from '../config/index.ts';
+import { findConfig, goalLoop, settingsOf, type Settings } from '../config/index.ts';
 import { Rejection } from '../core/fault.ts';
 import type { AgentDefinition, LoopDefinition } from '../core/loop-definition.ts';
 import type { Place } from './place.ts';
@@ -47,3 +47,7 @@ export const attemptsOf = (text: string): number => {
     throw new Rejection(`--attempts: found ${text}, wanted a whole number from 1 to 1000.`);
   return attempts;
 };
+
+/** What gyre.yaml says about the engine as a whole, found upward from the working folder. @throws Rejection with its issues */
+export const settingsAt = async (place: Place): Promise<Settings> =>
+  settingsOf(await findConfig(place.cwd, place.repository.root)?.shared());

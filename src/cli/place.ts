@@ -3,6 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { Rejection } from '../core/fault.ts';
 import { openReader, type JournalReader, type RunRow } from '../journal/index.ts';
+import { isTaskRun } from '../loop/read.ts';
 import { findRepository, stateHomeOf, type Repository } from '../workspace/index.ts';
 
 export interface Place {
@@ -35,8 +36,8 @@ const noRuns = 'No run was ever made in this repository. Start one with: gyre ru
 export const findRun = (reader: JournalReader | undefined, text: string): RunRow => {
   if (reader === undefined) throw new Rejection(noRuns);
   const exact = reader.run(text);
-  if (exact !== undefined) return exact;
-  const matches = text === '' ? [] : reader.runs().filter((run) => run.id.startsWith(text));
+  if (exact !== undefined && isTaskRun(exact)) return exact;
+  const matches = text === '' ? [] : reader.runs().filter((run) => isTaskRun(run) && run.id.startsWith(text));
   const [first] = matches;
   if (matches.length === 1 && first !== undefined) return first;
   if (matches.length > 1) throw new Rejection(`${matches.length} runs begin with ${text}: ${matches.map((run) => run.id).join(', ')}`);

@@ -96,8 +96,60 @@ Exit codes: 0 goal met or nothing to do, 2 bad usage or configuration, 3 parked 
     .argument('<run>', 'run id or its unique beginning')
     .option('--attempts <n>', 'most attempts of the run, the used ones counted')
     .option('--agent <name>', 'use this agent from now on')
+    .option('--now', 'also when the provider said that it does not serve yet')
     .addOption(json())
     .action(async (run, options) => (await import('./commands/retry.ts')).retry(run, options));
+
+  program
+    .command('up')
+    .description('start the daemon: it runs the loops of this repository by their triggers until it is told to end')
+    .option('--foreground', 'stay in this terminal (for containers and service managers)')
+    .option('--drain <policy>', 'what SIGTERM means for work in progress: finish, checkpoint or park')
+    .option('--time <duration>', 'most time that finish may take')
+    .addOption(json())
+    .action(async (options) => (await import('./commands/up.ts')).up(options));
+
+  program
+    .command('down')
+    .description('end the daemon; what is recorded stays, and the next one goes on')
+    .option('--drain <policy>', 'finish: runs go on to their end; checkpoint: agents go on, the next daemon adopts them; park: agents end, work is kept')
+    .option('--time <duration>', 'most time that finish may take')
+    .option('--kill', 'end a daemon that does not answer')
+    .addOption(json())
+    .action(async (options) => (await import('./commands/down.ts')).down(options));
+
+  program
+    .command('restart')
+    .description('end the daemon and start it again; agents go on meanwhile and are adopted')
+    .option('--drain <policy>', 'as for down; checkpoint when not given')
+    .option('--time <duration>', 'most time that finish may take')
+    .addOption(json())
+    .action(async (options) => (await import('./commands/restart.ts')).restart(options));
+
+  program
+    .command('schedule')
+    .description('what fired, what did not and why, and what comes next')
+    .argument('[loop]', 'only this loop')
+    .option('--last <n>', 'past windows to show', '5')
+    .option('--next <n>', 'coming windows to show', '3')
+    .addOption(json())
+    .action(async (loop, options) => (await import('./commands/schedule.ts')).schedule(loop, options));
+
+  const service = program.command('service').description('let the system start the daemon: systemd or launchd');
+  const system = (): Option => new Option('--system', 'for the whole machine instead of this user');
+  service
+    .command('install')
+    .description('write the unit or property list')
+    .addOption(system())
+    .option('--print', 'print it instead of writing it')
+    .addOption(json())
+    .action(async (options) => (await import('./commands/service.ts')).installService(options));
+  service
+    .command('remove')
+    .description('remove it')
+    .addOption(system())
+    .addOption(json())
+    .action(async (options) => (await import('./commands/service.ts')).removeService(options));
 
   program
     .command('workspaces')

@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { openCycle, type ComposeOptions, type Cycle } from './compose.ts';
+import type { Cycle } from './compose.ts';
+
+const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Opens the engine for one command and closes it whatever happens. The first Ctrl-C (or SIGTERM, SIGHUP) ends agents and checks in
- * order and keeps everything; a second one leaves at once, and the next `gyre run` settles what is left.
+ * Uses the engine for one command and closes it whatever happens. The first Ctrl-C (or SIGTERM, SIGHUP) ends agents and checks in
+ * order and keeps everything; a second one leaves at once, and the next engine settles what is left.
  */
-export const withCycle = async <T>(options: ComposeOptions, use: (cycle: Cycle) => Promise<T>): Promise<T> => {
-  const cycle = await openCycle(options);
+export const withCycle = async <T>(cycle: Cycle, use: () => Promise<T>): Promise<T> => {
   let asked = 0;
   const onSignal = (): void => {
     asked += 1;
@@ -14,10 +15,9 @@ export const withCycle = async <T>(options: ComposeOptions, use: (cycle: Cycle) 
     process.stderr.write('Stopping: agents and checks are being ended, work is kept. Once more to leave at once.\n');
     void cycle.interrupt();
   };
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   for (const signal of signals) process.on(signal, onSignal);
   try {
-    return await use(cycle);
+    return await use();
   } finally {
     for (const signal of signals) process.off(signal, onSignal);
     await Promise.race([cycle[Symbol.asyncDispose](), delay(10_000, undefined, { ref: false })]);

@@ -145,7 +145,7 @@ export const loopShape = {
     'a map with recall or learn',
     { description: 'What the loop remembers. No effect in this version.' },
   ).optional(),
-  parallel: count(1, 64, { description: 'Runs of this loop at once.', default: defaults.parallel }).optional(),
+  parallel: count(1, 10_000, { description: 'Runs of this loop at once.', default: defaults.parallel }).optional(),
 };
 
 export const loopSchema = z.strictObject(loopShape).meta({

@@ -30,6 +30,10 @@ export interface Task {
   readonly proof: TaskProof;
   /** The item of a task list this task is, so that its box can be ticked when it lands. Line from 1, file relative to the loop's folder. */
   readonly list?: { readonly file: string; readonly line: number } | undefined;
+  /** Name of the work in the world outside, by which other engines know it too: `github:owner/repo#12`. */
+  readonly claim?: string | undefined;
+  /** Keys of tasks that have to land before this one is started. */
+  readonly needs?: readonly string[] | undefined;
 }
 
 /** Highest priority first, then by key, so that two discoveries of the same world give the same order. */

@@ -17,6 +17,6 @@ export {
   type BreakerGate,
   type BreakerNotice,
 } from './breaker.ts';
-export { isAwake, mergeKey, noWakeFacts, wakesAt, type Wake, type WakeFacts } from './wake.ts';
+export { isAwake, mergeKey, nextLook, noWakeFacts, wakesAt, type Wake, type WakeFacts } from './wake.ts';
 export { classifyFailure, type AttemptFacts } from './classify-failure.ts';
 export { nextTry, retryPolicies, type ClassPolicy, type NextTry, type TriesByClass } from './retry-policy.ts';

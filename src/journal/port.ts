@@ -75,7 +75,7 @@ export interface RunRow {
   /** What the handler made visible with `set`. */
   readonly view: Readonly<Record<string, unknown>>;
   readonly output: unknown;
-  readonly error: { readonly code: string; readonly message: string } | undefined;
+  readonly error: { readonly code: string; readonly message: string; readonly hint?: string } | undefined;
   readonly startedAt: EpochMs;
   readonly endedAt: EpochMs | undefined;
   /** The run that started it as a child, and under which of its keys. */
@@ -359,9 +359,21 @@ export interface Capabilities {
   readonly cron: false;
 }
 
+/** Every condition that is given holds. */
+export interface RunFilter {
+  readonly states?: readonly RunState[];
+  readonly dedupeKey?: string;
+  /** Name of the handler. */
+  readonly loop?: string;
+  /** Ended at or after this instant; then ordered by the end instead of the start. */
+  readonly endedSince?: EpochMs;
+  readonly limit?: number;
+  readonly newestFirst?: boolean;
+}
+
 /** Reading needs no ownership and works beside a running engine. */
 export interface JournalReader extends Disposable {
-  runs(filter?: { readonly states?: readonly RunState[]; readonly dedupeKey?: string }): readonly RunRow[];
+  runs(filter?: RunFilter): readonly RunRow[];
   run(id: string): RunRow | undefined;
   facts(filter?: { readonly run?: string; readonly afterSeq?: number; readonly limit?: number }): readonly Fact[];
   /** Who owns the state home, and whether that process lives. */

@@ -9,6 +9,7 @@ import { journalHealth } from './health.ts';
 import { findRegisterEntry, listRegister } from './registers.ts';
 import { factOfRow, firstRunColumns, linkOfRow, type Row, runColumns, runOfRow } from './rows.ts';
 import { listSignals } from './signal-records.ts';
+import { runQuery } from './run-filter.ts';
 import { assertKnownSchema, assertNotCutOff, busyMs, journalFile, schemaVersion } from './schema.ts';
 import { storageFault } from './storage-error.ts';
 import { readStream } from './streams.ts';
@@ -62,14 +63,8 @@ const createReader = (db: DatabaseSync, file: string): JournalReader => {
   return {
     runs: (filter = {}) =>
       reading(() => {
-        const { states, dedupeKey } = filter;
-        const conditions = [
-          ...(states === undefined ? [] : [`state IN (${states.map(() => '?').join(', ')})`]),
-          ...(dedupeKey === undefined ? [] : ['dedupe_key = ?']),
-        ];
-        const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-        const values = [...(states ?? []), ...(dedupeKey === undefined ? [] : [dedupeKey])];
-        return all(`SELECT ${columns} FROM runs ${where} ORDER BY started_at, id`, values).map((row) => runOfRow(row));
+        const { sql, values } = runQuery(filter);
+        return all(`SELECT ${columns} FROM runs ${sql}`, values).map((row) => runOfRow(row));
       }),
     run: (id) =>
       reading(() => {

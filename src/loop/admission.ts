@@ -1,12 +1,14 @@
 import { exitText } from '../core/exit.ts';
+import type { EpochMs } from '../core/ids.ts';
 import type { Task } from '../core/task.ts';
+import { isAwake, noWakeFacts, type Wake, waitText } from '../dispatch/index.ts';
 import type { RunRow } from '../journal/index.ts';
 import type { Landed } from '../land/index.ts';
 import type { Admission, RunOutput } from './port.ts';
-import { outputOf } from './run-record.ts';
+import { inputOf, outputOf } from './run-record.ts';
 
-/** Two open runs of one task are impossible: this key is what the engine keeps unique among open runs. */
-export const dedupeKeyOf = (loop: string, task: Pick<Task, 'key'>): string => `${loop}/${task.key}`;
+/** Two open runs of one task are impossible, whatever loops found it: this key is what the engine keeps unique among open runs. */
+export const dedupeKeyOf = (task: Pick<Task, 'key'>): string => `task/${task.key}`;
 
 export interface AdmissionView {
   readonly task: Task;
@@ -16,6 +18,11 @@ export interface AdmissionView {
   readonly fate: 'on-target' | 'waiting' | 'gone' | undefined;
   /** How this loop lands now. */
   readonly landAs: Landed['landed'];
+  /** What the last run waits for, where it goes on by itself. */
+  readonly wake: Wake | undefined;
+  /** A person asked for the tick: a wait that Gyre chose itself does not hold it back; a reset that a provider named does. */
+  readonly byPerson: boolean;
+  readonly now: EpochMs;
 }
 
 const delivered = (landed: Landed): string => {
@@ -33,15 +40,20 @@ const delivered = (landed: Landed): string => {
   }
 };
 
+const openText = (run: RunRow): string => {
+  if (run.attention !== undefined) return `run ${run.id} needs a person: ${run.attention.message}`;
+  return run.state === 'paused' ? `run ${run.id} is paused` : `run ${run.id} of loop ${inputOf(run).loop.name} is at work on it`;
+};
+
 /**
  * Decides what a tick does with a task it found, given what was tried before. Pure.
  * A change that waits to be brought in is not made again (no second landing), a run that waits for a person is not started behind
  * their back, and a run that was merely interrupted goes on.
  */
-export const admit = ({ task, last, fate, landAs }: AdmissionView): Admission => {
+export const admit = ({ task, last, fate, landAs, wake, byPerson, now }: AdmissionView): Admission => {
   if (last === undefined) return { admit: 'start', task };
   const skip = (why: string, needsPerson: boolean): Admission => ({ admit: 'skip', task, why, needsPerson });
-  if (last.endedAt === undefined) return skip(`run ${last.id} is at work on it`, false);
+  if (last.endedAt === undefined) return skip(openText(last), last.attention !== undefined);
   const output: RunOutput = outputOf(last);
   if (output.exit.exit === 'goal-met' && output.landed !== undefined) {
     const sameKind = output.landed.landed === landAs;
@@ -50,6 +62,10 @@ export const admit = ({ task, last, fate, landAs }: AdmissionView): Admission =>
     return { admit: 'start', task };
   }
   if (output.exit.exit === 'nothing-to-do') return { admit: 'start', task };
-  if (output.again === 'next-tick') return { admit: 'reopen', task, run: last.id };
+  if (output.again === 'next-tick' || wake !== undefined) {
+    if (wake !== undefined && !isAwake(wake, noWakeFacts, now) && !(byPerson && wake.on === 'time'))
+      return skip(waitText({ why: 'parked', wake }), false);
+    return { admit: 'reopen', task, run: last.id };
+  }
   return skip(`${exitText(output.exit)} Look with: gyre show ${last.id} and go on with: gyre retry ${last.id}`, true);
 };

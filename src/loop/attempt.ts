@@ -32,8 +32,8 @@ export interface AttemptRequest {
   readonly report: (event: TickEvent) => void;
 }
 
-/** Checks belong to one performance of their step: after a crash they run again under a new key, in a new clean room. */
-export const checkProcess =
+/** Processes of one performance of a step: after a crash they run again under a new key, in a new clean room. */
+export const processesOf =
   (context: RunContext, scope: string): RunProcess =>
   (key, spec) =>
     context.spawn(`${scope}/${key}`, spec);
@@ -43,7 +43,7 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
   const { loop, base, prefix } = input;
   const run = context.run.id;
   const scope = `a${attempt}`;
-  const agent = parts.agentFor(loop);
+  const agent = parts.agentFor(loop, prefix);
   const startedAt = await context.now(`${scope}/started`);
   report({ event: 'attempt-started', run, attempt, agent: agent.label });
 
@@ -94,7 +94,7 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
         ...checkoutFindings(changes, candidate),
         ...setupFindings(parts.gitSetupChanges(request.gitSetup, await parts.gitSetup())),
       ],
-      process: checkProcess(context, `${scope}/check/p${step.performance}`),
+      process: processesOf(context, `${scope}/check/p${step.performance}`),
       signal: context.signal,
     });
     const agentEnd = { outcome: outcomeText(session.result), blocked: blockedBy(session.result) };

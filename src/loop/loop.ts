@@ -1,83 +1,66 @@
-// The cycle on one page: reconcile, discover, decide, perform.
+// The cycle on one page: discover, decide, perform. A tick is a durable run of its own: a restarted engine goes on with it where it
+// was, and its window's name is its id, so that one window never becomes two ticks (L11).
 import { exitCodes, worstExitCode } from '../core/exit.ts';
-import type { CommitSha } from '../core/ids.ts';
-import type { RunHandle } from '../journal/index.ts';
-import { admit, dedupeKeyOf } from './admission.ts';
-import { openRun } from './open-run.ts';
-import type { Admission, EndedRun, LoopParts, TickReport, TickRequest } from './port.ts';
-import { inputOf, outputOf } from './run-record.ts';
-import { createTaskRun } from './run-task.ts';
+import type { RunId } from '../core/ids.ts';
+import type { Discovery } from '../discover/index.ts';
+import type { LoopHandler, RunContext } from '../journal/index.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { keepWithHash } from './keep.ts';
+import { planTick } from './plan-tick.ts';
+import type { LoopParts, TickInput, TickOutput, TickReporter } from './port.ts';
+import { processesOf } from './attempt.ts';
+import { inputOf, tickHandler } from './run-record.ts';
 
-/** One firing of a loop: finishes what an earlier process left open, finds work, and takes every admitted task to its exit. */
-export const tick = async (parts: LoopParts, request: TickRequest): Promise<TickReport> => {
-  const { loop, prefix, dryRun, report } = request;
-  const handler = createTaskRun(parts, report);
-  const runs: EndedRun[] = [];
+export const createTick = (parts: LoopParts, dispatcher: Dispatcher, reporter: TickReporter): LoopHandler => ({
+  ...tickHandler,
+  handle: (context, raw) => cycle({ parts, dispatcher, reporter, context, input: raw as TickInput }),
+});
 
-  const finish = async (handle: RunHandle): Promise<EndedRun> => {
-    const row = await handle.ended;
-    const ended = { run: row.id, title: inputOf(row).task.title, output: outputOf(row) };
-    // A handler that ended without a word (cancelled, failed) could not report its end itself.
-    if (row.state !== 'done') report({ event: 'run-ended', ...ended });
-    runs.push(ended);
-    return ended;
-  };
+interface Cycle {
+  readonly parts: LoopParts;
+  readonly dispatcher: Dispatcher;
+  readonly reporter: TickReporter;
+  readonly context: RunContext;
+  readonly input: TickInput;
+}
 
-  // Reconcile: runs whose engine died go on before anything new is started (L5).
-  if (!dryRun) {
-    const open = await parts.engine.recover([handler]);
-    for (const { id } of open) report({ event: 'run-recovered', run: id, title: titleOf(parts, id) });
-    await Promise.all(open.map(finish));
-  }
+const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Promise<TickOutput> => {
+  const { loop, prefix, wakes } = input;
+  const report = reporter(context);
 
   // Discover, on the commit the loop works from and never on the user's files.
-  const base = await parts.resolveBase(loop.land.target);
-  const begun = parts.clock();
-  const discovery = await parts.discoverer.discover({ loop, base, prefix, run: parts.runProcess });
-  report({ event: 'discovered', discovery, ms: parts.clock() - begun });
+  const base = await context.step('base', {}, () => parts.resolveBase(loop.land.target));
+  const found = await keepWithHash({ parts, context }, 'discovery', async (step) => {
+    const begun = parts.clock();
+    const run = processesOf(context, `discover/p${step.performance}`);
+    const discovery = wakes.length > 0 ? tasksOf(parts, wakes) : await parts.discoverer.discover({ loop, base, prefix, run });
+    return { discovery, ms: parts.clock() - begun };
+  });
+  const { discovery } = found.value;
+  report({ event: 'discovered', ...found.value });
 
-  // Decide.
-  const planned = await Promise.all(discovery.tasks.map((task) => decide(parts, { loop, task, base })));
-  for (const plan of planned) if (plan.admit === 'skip') report({ event: 'skipped', task: plan.task, why: plan.why });
-  if (dryRun) return { base, discovery, planned, runs, halted: undefined, exitCode: discovery.problems.length > 0 ? exitCodes.usage : 0 };
+  // Decide: each task by what was made of it before.
+  const plan = await keepWithHash({ parts, context }, 'plan', () => planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual' }));
+  const planned = plan.value;
+  for (const one of planned) if (one.admit === 'skip') report({ event: 'skipped', task: one.task, why: one.why });
 
-  // Perform, at most `parallel` at once, in rank order.
-  let halted: string | undefined;
-  const queue = planned.filter((plan) => plan.admit !== 'skip');
-  const worker = async (): Promise<void> => {
-    for (let plan = queue.shift(); plan !== undefined && halted === undefined && !parts.stopping.aborted; plan = queue.shift()) {
-      // A landing since discovery may have moved the base, and may have done this task along the way.
-      const now = await parts.resolveBase(loop.land.target);
-      if (now !== base && !(await parts.discoverer.isStillOpen({ loop, base: now, prefix, run: parts.runProcess, task: plan.task }))) {
-        report({ event: 'skipped', task: plan.task, why: 'it is done already on the target as it is now' });
-        continue;
-      }
-      const handle = await openRun(parts, handler, { loop, prefix, base: now, plan });
-      report({ event: 'run-started', run: handle.id, task: plan.task, reopened: plan.admit === 'reopen' });
-      const { output } = await finish(handle);
-      // An agent that cannot log in for one task cannot for the next one either: stop asking, leave the rest open.
-      if (output.again === 'next-tick') halted = 'why' in output.exit ? output.exit.why : output.exit.exit;
-    }
-  };
-  await Promise.all(Array.from({ length: loop.parallel }, worker));
+  // Perform: the dispatcher starts what is admitted when its turn comes. After a crash it is asked again, and finds what it had started.
+  const plans = planned.filter((one) => one.admit !== 'skip');
+  const { runs, halted } = await context.step('perform', {}, (step) =>
+    dispatcher.perform({ tick: context.run.id, loop, prefix, base, plans, processes: processesOf(context, `perform/p${step.performance}`), signal: context.signal, report }),
+  );
 
-  const waiting = planned.some((plan) => plan.admit === 'skip' && plan.needsPerson) ? exitCodes.parked : 0;
+  const waiting = planned.some((one) => one.admit === 'skip' && one.needsPerson) ? exitCodes.parked : 0;
   const unread = discovery.problems.length > 0 ? exitCodes.usage : 0;
   const exitCode = Math.max(worstExitCode(runs.map((run) => run.output.exit)), waiting, unread);
-  return { base, discovery, planned, runs, halted, exitCode };
+  return { base, discovery: found.hash, planned: plan.hash, runs, halted, exitCode };
 };
 
-const titleOf = (parts: LoopParts, run: string): string => {
-  const row = parts.engine.reader.run(run);
-  return row === undefined ? '' : inputOf(row).task.title;
-};
-
-const decide = async (
-  parts: LoopParts,
-  { loop, task, base }: { readonly loop: TickRequest['loop']; readonly task: Admission['task']; readonly base: CommitSha },
-): Promise<Admission> => {
-  const last = parts.engine.reader.runs({ dedupeKey: dedupeKeyOf(loop.name, task) }).at(-1);
-  const landed = last?.state === 'done' ? outputOf(last).landed : undefined;
-  const fate = landed === undefined || landed.landed === 'no' ? undefined : await parts.lander.fate(landed, base);
-  return admit({ task, last, fate, landAs: loop.land.as });
+/** The tasks of runs that go on: they were discovered before. */
+const tasksOf = (parts: LoopParts, runs: readonly RunId[]): Discovery => {
+  const tasks = runs.flatMap((id) => {
+    const row = parts.reader.run(id);
+    return row === undefined ? [] : [inputOf(row).task];
+  });
+  return { tasks, setAside: [], problems: [] };
 };

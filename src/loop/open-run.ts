@@ -8,9 +8,10 @@ import { attemptsOf, inputOf } from './run-record.ts';
 const displayLetters = 2_000;
 
 /** A run opened again keeps its task and base; the loop's limits are those of today, and stop rules look at new attempts only. */
-export const reopenedInput = (row: RunRow, loop: RunInput['loop']): RunInput => ({
+export const reopenedInput = (row: RunRow, loop: RunInput['loop'], tick: string): RunInput => ({
   ...inputOf(row),
   loop,
+  tick,
   firstAttempt: attemptsOf(row).length + 1,
 });
 
@@ -18,17 +19,17 @@ export const reopenedInput = (row: RunRow, loop: RunInput['loop']): RunInput => 
 export const openRun = async (
   parts: LoopParts,
   handler: LoopHandler,
-  request: Pick<RunInput, 'loop' | 'prefix' | 'base'> & { readonly plan: Exclude<Admission, { admit: 'skip' }> },
+  request: Pick<RunInput, 'loop' | 'prefix' | 'base' | 'tick'> & { readonly plan: Exclude<Admission, { admit: 'skip' }> },
 ): Promise<RunHandle> => {
-  const { loop, prefix, base, plan } = request;
+  const { loop, prefix, base, tick, plan } = request;
   const { engine, evidence } = parts;
   if (plan.admit === 'reopen') {
     const row = engine.reader.run(plan.run);
-    if (row !== undefined) return await engine.reopen(handler, plan.run, reopenedInput(row, loop));
+    if (row !== undefined) return await engine.reopen(handler, plan.run, reopenedInput(row, loop, tick));
   }
   const { task } = plan;
   const taskText = await evidence.put(JSON.stringify(task));
   const shown = { ...task, body: cutMiddle(task.body, displayLetters), evidence: cutMiddle(task.evidence, displayLetters) };
-  const input: RunInput = { task: shown, taskText, loop, base, prefix, firstAttempt: 1 };
-  return await engine.start(handler, input, { id: parts.newRunId(), dedupeKey: dedupeKeyOf(loop.name, task) });
+  const input: RunInput = { task: shown, taskText, loop, base, prefix, firstAttempt: 1, tick };
+  return await engine.start(handler, input, { id: parts.newRunId(), dedupeKey: dedupeKeyOf(task) });
 };

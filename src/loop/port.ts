@@ -8,10 +8,11 @@ import type { AttemptRecord } from '../core/stop.ts';
 import type { Task } from '../core/task.ts';
 import type { Verdict } from '../core/verdict.ts';
 import type { Discoverer, Discovery } from '../discover/index.ts';
-import type { Engine } from '../journal/index.ts';
+import type { Wake } from '../dispatch/index.ts';
+import type { Engine, JournalReader, RunContext } from '../journal/index.ts';
 import type { Lander, Landed } from '../land/index.ts';
 import type { ProcessSpec } from '../process/index.ts';
-import type { EvidenceStore, RunProcess, Verifier } from '../verify/index.ts';
+import type { EvidenceStore, Verifier } from '../verify/index.ts';
 import type { Candidate, CheckoutFingerprint, GitSetup, WorkspaceManager } from '../workspace/index.ts';
 
 /** What a run starts from. Frozen in the journal; a retry brings a new one with the loop as it is then. */
@@ -26,6 +27,8 @@ export interface RunInput {
   readonly prefix: string;
   /** First attempt of this stretch: 1, or the one after the last when a person retries. */
   readonly firstAttempt: number;
+  /** The tick that opened this stretch of the run; empty when a person did. */
+  readonly tick: string;
 }
 
 /** How a run ended, as its handler returns it. */
@@ -36,6 +39,8 @@ export interface RunOutput {
   readonly spend: Spend;
   /** `next-tick`: nothing was wrong with the task, so the next tick opens the run again by itself (login, quota). */
   readonly again: 'next-tick' | 'by-person';
+  /** What has to come before it may go on, where that is known: the end of a quota, an instant. */
+  readonly wake?: Wake | undefined;
 }
 
 /** One attempt as lists and `show` print it; kept in the run's view. */
@@ -58,12 +63,14 @@ export interface AttemptView {
 /** Everything the cycle needs, built by the command line. */
 export interface LoopParts {
   readonly engine: Engine;
+  readonly reader: JournalReader;
   readonly workspaces: WorkspaceManager;
   readonly verifier: Verifier;
   readonly lander: Lander;
   readonly evidence: EvidenceStore;
   readonly discoverer: Discoverer;
-  readonly agentFor: (loop: LoopDefinition) => AgentAdapter;
+  /** @param prefix the loop's folder inside the repository */
+  readonly agentFor: (loop: LoopDefinition, prefix: string) => AgentAdapter;
   readonly promptFor: PromptComposer;
   readonly resolveBase: (target: string | undefined) => Promise<CommitSha>;
   readonly readFile: (commit: CommitSha, path: string) => Promise<string | undefined>;
@@ -71,17 +78,15 @@ export interface LoopParts {
   readonly differences: (before: CheckoutFingerprint, after: CheckoutFingerprint) => readonly string[];
   readonly gitSetup: () => Promise<GitSetup>;
   readonly gitSetupChanges: (before: GitSetup, after: GitSetup) => readonly string[];
-  /** Runs a process outside any run (discovery), ended with the engine. */
-  readonly runProcess: RunProcess;
   /** A set-up command in a workspace, as a process. */
   readonly setupSpec: (request: SetupRequest) => ProcessSpec;
   readonly sweep: (marker: string) => Promise<number>;
   readonly readFileBytes: (path: string) => Promise<Buffer>;
   readonly clock: () => EpochMs;
+  /** In [0, 1). */
+  readonly chance: () => number;
   /** Any commit as something to judge: a merge of a candidate with what landed meanwhile. */
   readonly candidateOf: (commit: CommitSha, base: CommitSha) => Promise<Candidate>;
-  /** Aborted when the process is asked to end: nothing new is started. */
-  readonly stopping: AbortSignal;
   readonly newRunId: () => RunId;
 }
 
@@ -132,12 +137,19 @@ export type TickEvent =
   | { readonly event: 'verdict'; readonly run: RunId; readonly attempt: number; readonly verdict: Verdict; readonly summary: string }
   | { readonly event: 'run-ended'; readonly run: RunId; readonly title: string; readonly output: RunOutput };
 
-export interface TickRequest {
+/** What a tick starts from. Frozen in the journal. */
+export interface TickInput {
   readonly loop: LoopDefinition;
+  /** The loop's folder inside the repository, '' for its root. */
   readonly prefix: string;
-  readonly dryRun: boolean;
-  readonly report: (event: TickEvent) => void;
+  /** What fired it, for people: `schedule`, `every`, `webhook`, `manual` ... */
+  readonly trigger: string;
+  /** Ended runs to go on with, their condition having come; nothing is discovered then. Empty: an ordinary tick. */
+  readonly wakes: readonly RunId[];
 }
+
+/** Gives each run its own place to tell what happens. */
+export type TickReporter = (context: RunContext) => (event: TickEvent) => void;
 
 export interface EndedRun {
   readonly run: RunId;
@@ -145,10 +157,12 @@ export interface EndedRun {
   readonly output: RunOutput;
 }
 
-export interface TickReport {
+/** How a tick ended, as its handler returns it. */
+export interface TickOutput {
   readonly base: CommitSha;
-  readonly discovery: Discovery;
-  readonly planned: readonly Admission[];
+  /** The discovery and the decisions, in the evidence store: a thousand tasks do not fit a journal entry. */
+  readonly discovery: EvidenceHash;
+  readonly planned: EvidenceHash;
   readonly runs: readonly EndedRun[];
   /** Set when later tasks were not started because the agent cannot work at all. */
   readonly halted: string | undefined;

@@ -1,2 +1,16 @@
 // The reading half of the door, light enough for commands that only look.
-export { calledNoModel, attemptsOf, inputOf, interrupted, nowOf, outputOf } from './run-record.ts';
+export { breakerRegister, noticeRegister, parkedRegister } from './registers.ts';
+export {
+  calledNoModel,
+  exitOfTick,
+  attemptsOf,
+  inputOf,
+  interrupted,
+  isTaskRun,
+  nowOf,
+  outputOf,
+  taskHandler,
+  tickHandler,
+  tickInputOf,
+  tickOutputOf,
+} from './run-record.ts';

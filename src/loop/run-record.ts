@@ -1,10 +1,32 @@
 // Reading a run's row back into words. The journal keeps JSON; these are the only places that say what it means.
-import type { RunExit } from '../core/exit.ts';
+import { exitCodes, type RunExit } from '../core/exit.ts';
 import { addSpend, noSpend, unknownSpend, type Spend } from '../core/spend.ts';
 import type { RunRow } from '../journal/index.ts';
-import type { AttemptView, RunInput, RunNow, RunOutput } from './port.ts';
+import type { AttemptView, RunInput, RunNow, RunOutput, TickInput, TickOutput } from './port.ts';
+
+/** The names and versions under which the engine knows the two kinds of runs. */
+export const taskHandler = { name: 'task', version: 1 } as const;
+export const tickHandler = { name: 'tick', version: 1 } as const;
+
+/** Runs of tasks; the others are ticks, which are for the schedule and not for people to read. */
+export const isTaskRun = (row: Pick<RunRow, 'loop'>): boolean => row.loop === taskHandler.name;
 
 export const inputOf = (row: RunRow): RunInput => row.input as RunInput;
+
+export const tickInputOf = (row: RunRow): TickInput => row.input as TickInput;
+
+/** What a tick came to; `undefined` for one that was cancelled or failed, and for one that is open. */
+export const tickOutputOf = (row: RunRow): TickOutput | undefined => (row.state === 'done' ? (row.output as TickOutput) : undefined);
+
+/** The exit of a tick as a whole, by its exit code: what a loop that follows another waits for. */
+export const exitOfTick = (row: RunRow): RunExit['exit'] => {
+  const output = tickOutputOf(row);
+  if (output === undefined) return row.state === 'cancelled' ? 'stopped' : 'fault';
+  if (output.exitCode === exitCodes.parked) return 'parked';
+  if (output.exitCode === exitCodes.stopped) return 'stopped';
+  if (output.exitCode !== 0) return 'fault';
+  return output.runs.some((run) => run.output.exit.exit === 'goal-met') ? 'goal-met' : 'nothing-to-do';
+};
 
 /** Attempts with a verdict, oldest first; empty for a run that is not known. */
 export const attemptsOf = (row: RunRow | undefined): readonly AttemptView[] =>

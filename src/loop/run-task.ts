@@ -4,20 +4,20 @@ import type { EvidenceHash } from '../core/ids.ts';
 import { decideNext } from '../core/stop.ts';
 import type { RunExit } from '../core/exit.ts';
 import type { Task } from '../core/task.ts';
+import type { Wake } from '../dispatch/index.ts';
 import type { LoopHandler, RunContext } from '../journal/index.ts';
 import type { Landed } from '../land/index.ts';
-import { checkProcess, performAttempt } from './attempt.ts';
+import { processesOf, performAttempt } from './attempt.ts';
 import { keep } from './keep.ts';
-import type { AttemptView, LoopParts, RunInput, RunNow, RunOutput, TickEvent } from './port.ts';
-import { attemptsOf, isCutSession, nowOf, spendOf, spentUnseen } from './run-record.ts';
+import { providerOf } from './provider.ts';
+import type { AttemptView, LoopParts, RunInput, RunNow, RunOutput, TickEvent, TickReporter } from './port.ts';
+import { attemptsOf, isCutSession, nowOf, spendOf, spentUnseen, taskHandler } from './run-record.ts';
 
-const taskRunName = 'task';
-
-export const createTaskRun = (parts: LoopParts, report: (event: TickEvent) => void): LoopHandler => ({
-  name: taskRunName,
-  version: 1,
+export const createTaskRun = (parts: LoopParts, reporter: TickReporter): LoopHandler => ({
+  ...taskHandler,
   handle: async (context, raw) => {
     const input = raw as RunInput;
+    const report = reporter(context);
     context.cleanup('sweep', async () => void (await parts.sweep(context.run.id)));
     const task = JSON.parse((await parts.evidence.get(input.taskText)).toString('utf8')) as Task;
     const output = await spiral({ parts, context, input, task, report });
@@ -39,7 +39,7 @@ const silent = (): void => undefined;
 const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<RunOutput> => {
   const views: AttemptView[] = [];
   // What an earlier life of this run has told already is not told again while its steps are replayed.
-  const row = parts.engine.reader.run(context.run.id);
+  const row = parts.reader.run(context.run.id);
   const told = attemptsOf(row).length;
   // The session that an earlier stretch was cut off in is not adopted: what it spent will never be known (L8).
   const cut = row !== undefined && (nowOf(row)?.generation ?? 0) < context.run.generation && isCutSession(row);
@@ -61,7 +61,7 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
           { firstAttempt: input.firstAttempt, elapsedMs },
         );
     if (next.next === 'land') return await land({ parts, context, input, task, report }, { views, unseen });
-    if (next.next === 'close') return close(views, { exit: next.exit, landed: undefined, unseen });
+    if (next.next === 'close') return close(input, views, { exit: next.exit, landed: undefined, unseen });
     views.push(
       await performAttempt({
         parts,
@@ -80,6 +80,7 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
 };
 
 const close = (
+  input: RunInput,
   views: readonly AttemptView[],
   { exit, landed, unseen }: { readonly exit: RunExit; readonly landed: Landed | undefined; readonly unseen: boolean },
 ): RunOutput => ({
@@ -88,7 +89,15 @@ const close = (
   evidence: views.at(-1)?.evidence,
   spend: spendOf(views, unseen),
   again: views.at(-1)?.record.blocked === undefined ? 'by-person' : 'next-tick',
+  wake: resetOf(input, views.at(-1)),
 });
+
+/** When the provider serves again, where it said so. */
+const resetOf = ({ loop }: RunInput, last: AttemptView | undefined): Wake | undefined => {
+  const result = last?.agent?.result;
+  const at = result?.outcome === 'failed' && last?.record.blocked !== undefined ? result.error.resetAt : undefined;
+  return at === undefined ? undefined : { on: 'quota', at, provider: providerOf(loop.agent) };
+};
 
 const land = async (
   { parts, context, input, task }: Spiral,
@@ -118,7 +127,7 @@ const land = async (
       setup: loop.workspace.setup,
       setupTimeoutMs: loop.workspace.setupTimeoutMs,
       findings: [],
-      process: checkProcess(context, `${key}/p${performance}/${commit.slice(0, 12)}`),
+      process: processesOf(context, `${key}/p${performance}/${commit.slice(0, 12)}`),
       signal: context.signal,
     });
     const { verdict } = record;
@@ -142,10 +151,10 @@ const land = async (
   );
   await context.record(`${key}/recorded`, landed.landed === 'no' ? 'landing.refused' : 'change.landed', landed);
   if (landed.landed === 'no')
-    return close(views, { exit: { exit: 'parked', why: `Verified but not landed: ${landed.why}` }, landed, unseen });
+    return close(input, views, { exit: { exit: 'parked', why: `Verified but not landed: ${landed.why}` }, landed, unseen });
   context.set('landed', landed);
   // The change is safe under its ref or branch; the folder has served. What still holds work stays and is listed (L7).
   const holds = await context.step(`${key}/release`, {}, () => parts.workspaces.release(run, [candidate, landed.commit]));
   if (holds.length > 0) context.set('workspace-kept', holds);
-  return close(views, { exit: { exit: 'goal-met' }, landed, unseen });
+  return close(input, views, { exit: { exit: 'goal-met' }, landed, unseen });
 };

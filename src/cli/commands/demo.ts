@@ -5,7 +5,7 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { exitCodes } from '../../core/exit.ts';
 import { Fault } from '../../core/fault.ts';
-import type { TickReport } from '../../loop/index.ts';
+import type { TickReport } from '../tick-report.ts';
 import { fileURLToPath } from 'node:url';
 import { line, printJson } from '../print.ts';
 import { run } from './run.ts';

@@ -1,52 +1,98 @@
+import path from 'node:path';
 import { findConfig } from '../../config/index.ts';
 import { exitCodeOf } from '../../core/exit.ts';
 import { Rejection } from '../../core/fault.ts';
 import type { LoopDefinition } from '../../core/loop-definition.ts';
-import { createTaskRun, inputOf, outputOf, reopenedInput, type TickEvent } from '../../loop/index.ts';
-import { agentNamed, attemptsOf, withAgent } from '../loop-choice.ts';
-import { findPlace, findRun } from '../place.ts';
+import { openReader, requestSignal, type JournalReader, type RunRow } from '../../journal/index.ts';
+import { inputOf, outputOf, reopenedInput, type RunInput } from '../../loop/index.ts';
+import { openCycle } from '../compose.ts';
+import { daemonOf, requests } from '../daemon-state.ts';
+import { followRun } from '../follow-run.ts';
+import { agentNamed, attemptsOf, settingsAt, withAgent } from '../loop-choice.ts';
+import { findPlace, findRun, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
+import { progressReporter } from '../progress.ts';
 import { tickLines } from '../tick-lines.ts';
 import { withCycle } from '../with-cycle.ts';
 import { summaryOf } from './status.ts';
-import path from 'node:path';
-import { isOpen, openReader } from '../../journal/index.ts';
 
-export const retry = async (
-  text: string,
-  options: { readonly attempts?: string; readonly agent?: string; readonly json?: boolean },
-): Promise<void> => {
+export interface RetryOptions {
+  readonly attempts?: string;
+  readonly agent?: string;
+  readonly now?: boolean;
+  readonly json?: boolean;
+}
+
+export const retry = async (text: string, options: RetryOptions): Promise<void> => {
   const place = await findPlace();
   const reader = openReader(place.stateHome);
   const row = findRun(reader, text);
-  const input = inputOf(row);
   if (row.state === 'done' && outputOf(row).exit.exit === 'goal-met')
     throw new Rejection(`Run ${row.id} met its goal; there is nothing to retry.`);
-  const home = path.join(place.repository.root, input.prefix);
-  const source = findConfig(home, place.repository.root);
-  // The loop as it is now, so that a limit raised in its file counts; a goal from the command line has no file.
-  const named = (await source?.names())?.includes(input.loop.name) === true ? (await source?.load(input.loop.name))?.definition : undefined;
-  const agent = options.agent === undefined ? undefined : await agentNamed(source, options.agent);
-  const loop = withAttempts(withAgent(named ?? input.loop, agent), options.attempts);
-  const report = (event: TickEvent): void => {
-    if (options.json !== true) for (const words of tickLines(event)) line(words);
+  refuseTooEarly(row, options.now === true);
+  const input = await inputFor(place, row, options);
+  const print = (words: string): void => {
+    if (options.json !== true) line(words);
   };
-  const ended = await withCycle({ place, home, env: process.env }, async ({ engine, parts }) => {
-    const handler = createTaskRun(parts, report);
-    const handles = isOpen(row) ? await engine.recover([handler]) : [];
-    const handle = handles.find(({ id }) => id === row.id) ?? (await engine.reopen(handler, row.id, reopenedInput(row, loop)));
-    // Others that a dead engine left open go on as well, and are not left half-way by this command's end.
-    await Promise.all(handles.map((other) => other.ended));
-    const last = await handle.ended;
-    // A handler that ended without a word (cancelled, failed) could not report its end itself.
-    if (last.state !== 'done') report({ event: 'run-ended', run: last.id, title: input.task.title, output: outputOf(last) });
-    return last;
-  });
+  const ended =
+    reader !== undefined && daemonOf(reader) !== undefined
+      ? await retryByDaemon({ place, reader, row, input, print })
+      : await retryHere({ place, row, input, print });
   process.exitCode = exitCodeOf(outputOf(ended).exit);
   if (options.json === true) printJson(summaryOf(ended));
+};
+
+/** A provider that said when it serves again is not asked before without a person's word. */
+const refuseTooEarly = (row: RunRow, now: boolean): void => {
+  const wake = row.endedAt === undefined ? undefined : outputOf(row).wake;
+  if (now || wake === undefined || (wake.on !== 'time' && wake.on !== 'quota') || wake.at <= Date.now()) return;
+  throw new Rejection(`Run ${row.id} waits until ${new Date(wake.at).toISOString()}; asked before, it would most likely be refused again.`, {
+    hint: `To try all the same: gyre retry ${row.id} --now`,
+  });
+};
+
+/** The loop as it is now, so that a limit raised in its file counts; a goal from the command line has no file. */
+const inputFor = async (place: Place, row: RunRow, options: RetryOptions): Promise<RunInput> => {
+  const { prefix, loop } = inputOf(row);
+  const source = findConfig(path.join(place.repository.root, prefix), place.repository.root);
+  const named = (await source?.names())?.includes(loop.name) === true ? (await source?.load(loop.name))?.definition : undefined;
+  const agent = options.agent === undefined ? undefined : await agentNamed(source, options.agent);
+  return reopenedInput(row, withAttempts(withAgent(named ?? loop, agent), options.attempts), '');
 };
 
 const withAttempts = (loop: LoopDefinition, text: string | undefined): LoopDefinition => {
   if (text === undefined) return loop;
   return { ...loop, stop: { ...loop.stop, attempts: attemptsOf(text) } };
+};
+
+interface Retry {
+  readonly place: Place;
+  readonly row: RunRow;
+  readonly input: RunInput;
+  readonly print: (words: string) => void;
+}
+
+const retryHere = async ({ place, row, input, print }: Retry): Promise<RunRow> => {
+  const { limits } = await settingsAt(place);
+  const reporter = progressReporter((event) => tickLines(event).forEach(print));
+  const cycle = await openCycle({ place, env: process.env, reporter, limits });
+  return await withCycle(cycle, async () => {
+    const { engine, handlers, recovered } = cycle;
+    const handle = recovered.find(({ id }) => id === row.id) ?? (await engine.reopen(handlers.task, row.id, input));
+    // Others that a dead engine left open go on as well, and are not left half-way by this command's end.
+    await Promise.all(recovered.map((other) => other.ended));
+    const last = await handle.ended;
+    // A handler that ended without a word (cancelled, failed) could not report its end itself.
+    if (last.state !== 'done') tickLines({ event: 'run-ended', run: last.id, title: input.task.title, output: outputOf(last) }).forEach(print);
+    return last;
+  });
+};
+
+const retryByDaemon = async ({ place, reader, row, input, print }: Retry & { readonly reader: JournalReader }): Promise<RunRow> => {
+  const told = reader.stream(row.id, 'progress').at(-1)?.seq ?? 0;
+  requestSignal(place.stateHome, { run: '', name: requests.retry, payload: { run: row.id, input }, by: 'gyre retry' });
+  const generation = row.endedAt === undefined ? row.generation : row.generation + 1;
+  const ended = await followRun({ reader, run: row.id, print, signal: new AbortController().signal, afterSeq: told, generation });
+  if (ended === undefined) throw new Rejection(`Run ${row.id} is not followed any more.`);
+  return ended;
 };

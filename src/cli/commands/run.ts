@@ -1,12 +1,15 @@
 import { Rejection } from '../../core/fault.ts';
 import type { LoopDefinition } from '../../core/loop-definition.ts';
-import { tick, type TickReport } from '../../loop/index.ts';
+import { openReader } from '../../journal/index.ts';
 import { agentOf } from '../compose.ts';
+import { daemonOf } from '../daemon-state.ts';
+import { dryRun } from '../dry-run.ts';
 import { agentNamed, chooseLoop, configOf, prefixOf, withAgent } from '../loop-choice.ts';
 import { findPlace, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
-import { tickLines } from '../tick-lines.ts';
-import { withCycle } from '../with-cycle.ts';
+import { tickByDaemon } from '../tick-by-daemon.ts';
+import { tickHere } from '../tick-here.ts';
+import type { TickReport } from '../tick-report.ts';
 
 export interface RunOptions {
   readonly dryRun?: boolean;
@@ -28,7 +31,7 @@ export const run = async (name: string | undefined, options: RunOptions): Promis
   return await runLoop({ place, home: source.home, loop, options });
 };
 
-/** Runs one tick of a loop, tells it as it happens, and sets the exit code. */
+/** Runs one tick of a loop, tells it as it happens, and sets the exit code. A daemon that is up does it; without one this process does. */
 export const runLoop = async (request: {
   readonly place: Place;
   readonly home: string;
@@ -36,30 +39,35 @@ export const runLoop = async (request: {
   readonly options: RunOptions;
 }): Promise<TickReport> => {
   const { place, home, loop, options } = request;
-  const dryRun = options.dryRun === true;
+  const isDry = options.dryRun === true;
   // An agent that is not installed is found out before anything is paid for or made.
-  const probe = dryRun ? undefined : await agentOf(loop, { home, env: process.env }).probe();
+  const probe = isDry ? undefined : await agentOf(loop, { home, env: process.env }).probe();
   if (probe !== undefined && !probe.installed) throw new Rejection(probe.problem);
 
   const quiet = options.json === true || options.quiet === true;
-  const report = await withCycle({ place, home, env: process.env }, (cycle) =>
-    tick(cycle.parts, {
-      loop,
-      prefix: prefixOf(place, home),
-      dryRun,
-      report: (event) => {
-        if (!quiet) for (const text of tickLines(event)) line(text);
-      },
-    }),
-  );
+  const print = (text: string): void => {
+    if (!quiet) line(text);
+  };
+  const input = { loop, prefix: prefixOf(place, home), trigger: 'manual', wakes: [] };
+  const report = await (isDry ? dryRun({ place, input, print }) : takeTick({ place, input, print }));
   process.exitCode = report.exitCode;
   if (options.json === true) printJson(report);
-  if (!quiet) closing(report, dryRun);
+  if (!quiet) closing(report, isDry);
   return report;
 };
 
-const closing = (report: TickReport, dryRun: boolean): void => {
-  if (dryRun) {
+const takeTick = async (request: Parameters<typeof tickHere>[0]): Promise<TickReport> => {
+  const reader = openReader(request.place.stateHome);
+  try {
+    if (reader !== undefined && daemonOf(reader) !== undefined) return await tickByDaemon({ ...request, reader });
+  } finally {
+    reader?.[Symbol.dispose]();
+  }
+  return await tickHere(request);
+};
+
+const closing = (report: TickReport, isDry: boolean): void => {
+  if (isDry) {
     const starts = report.planned.filter((plan) => plan.admit !== 'skip');
     line(`Dry run: ${starts.length} would be run, nothing was started.`);
     for (const { task } of starts) line(`  ${task.title}`);

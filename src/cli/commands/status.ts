@@ -2,15 +2,25 @@ import { exitText } from '../../core/exit.ts';
 import { spendText } from '../../core/spend.ts';
 import { oneLine } from '../../core/text.ts';
 import { isOpen, type RunRow } from '../../journal/index.ts';
-import { attemptsOf, calledNoModel, inputOf, nowOf, outputOf } from '../../loop/read.ts';
+import { attemptsOf, calledNoModel, inputOf, isTaskRun, noticeRegister, nowOf, outputOf } from '../../loop/read.ts';
 import { duration, line, printJson, table } from '../print.ts';
+import { daemonOf } from '../daemon-state.ts';
 import { readJournal } from '../place.ts';
 
 const newest = 20;
 
+/** What a person has to know that belongs to no run: a breaker that opened, a silent loop, a loop file that cannot be read. */
+interface Notice {
+  readonly kind: string;
+  readonly sentence?: string;
+  readonly text?: string;
+}
+
 /** What an open run is doing; `alive` says whether an engine is at work. */
 export const workText = (run: RunRow, alive: boolean): string => {
-  if (!alive) return 'interrupted: `gyre run` goes on with it';
+  if (run.attention !== undefined) return `needs a person: ${run.attention.message}`;
+  if (run.state === 'paused') return 'paused';
+  if (!alive) return 'interrupted: `gyre up` or `gyre run` goes on with it';
   const now = nowOf(run);
   return now === undefined ? run.state : `at work: attempt ${now.attempt}, ${now.stage}`;
 };
@@ -40,18 +50,22 @@ export const summaryOf = (run: RunRow) => {
 
 export const status = async (options: { readonly all?: boolean; readonly json?: boolean }): Promise<void> => {
   const { place, reader } = await readJournal();
-  const runs = reader?.runs() ?? [];
+  const runs = (reader?.runs() ?? []).filter(isTaskRun);
   const shown = options.all === true ? runs : runs.slice(-newest);
   const owner = reader?.owner();
+  const daemon = daemonOf(reader);
+  const notices = (reader?.register(noticeRegister) ?? []).map((entry) => entry.value as Notice);
   if (options.json === true) {
-    printJson({ stateHome: place.stateHome, owner, runs: shown.map(summaryOf) });
+    printJson({ stateHome: place.stateHome, owner, daemon, notices, runs: shown.map(summaryOf) });
     return;
   }
+  for (const notice of notices) line(`! ${oneLine(notice.sentence ?? notice.text ?? notice.kind, 400)}`);
   if (runs.length === 0) {
     line('No run yet in this repository. Start one with: gyre run');
     return;
   }
-  if (owner?.alive === true) line(`Gyre is at work here as process ${owner.identity.pid}.`);
+  if (daemon !== undefined) line(`Gyre is up as process ${daemon.identity.pid} since ${new Date(daemon.startedAt).toISOString()}.`);
+  else if (owner?.alive === true) line(`Gyre is at work here as process ${owner.identity.pid}.`);
   const rows = shown.toReversed().map((run) => {
     const summary = summaryOf(run);
     const state = summary.exit === undefined ? workText(run, owner?.alive === true) : exitText(summary.exit);

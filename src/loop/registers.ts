@@ -1,0 +1,10 @@
+// Names of the journal's registers that the cycle keeps: durable values that belong to no run.
+
+/** Key: loop. Value: its breaker. */
+export const breakerRegister = 'breakers';
+/** Key: kind/loop/instant. Value: what a person has to know. */
+export const noticeRegister = 'notices';
+/** Key: run. Value: what a run that ended waits for before it goes on by itself (`Parked`). */
+export const parkedRegister = 'parked';
+/** Key: dedupe key of the task. Value: tries used by class of failure. */
+export const triesRegister = 'tries';
