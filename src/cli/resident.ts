@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigSource } from '../config/index.ts';
 import { settingsOf } from '../config/index.ts';
 import type { Fault } from '../core/fault.ts';
-import { interrupted } from '../loop/index.ts';
+import { createTickDesk, interrupted, parkInterrupted, watchParked } from '../loop/index.ts';
 import { createScheduler, type Scheduler } from '../schedule/index.ts';
 import { createRotatingLog, type RotatingLog } from '../server/index.ts';
 import { type Cycle, openCycle } from './compose.ts';
@@ -19,9 +19,7 @@ import { progressReporter } from './progress.ts';
 import { registersOf } from './registers.ts';
 import { scheduleLines } from './schedule-lines.ts';
 import { tickLines } from './tick-lines.ts';
-import { createTickDesk } from './tick-desk.ts';
 import { version } from './version.ts';
-import { parkInterrupted, watchParked } from './parked.ts';
 import { watchConfig } from './watch-config.ts';
 
 const logBytes = 10 * 1024 * 1024;
@@ -51,7 +49,13 @@ export const runResident = async (options: ResidentOptions): Promise<void> => {
   const { engine } = cycle;
   const closing: (() => unknown)[] = [];
   try {
-    const desk = createTickDesk({ cycle, source, prefix: prefixOf(place, source.home) });
+    const desk = createTickDesk({
+      engine,
+      tick: cycle.handlers.tick,
+      recovered: cycle.recovered,
+      definitionOf: async (name) => ((await source.names()).includes(name) ? (await source.load(name)).definition : undefined),
+      prefix: prefixOf(place, source.home),
+    });
     const scheduler = createScheduler({
       loops: loops.map((loop) => loop.definition),
       registers: registersOf(engine),
@@ -66,7 +70,7 @@ export const runResident = async (options: ResidentOptions): Promise<void> => {
     desk.onEnded(() => scheduler.tickEnded());
     await scheduler.start();
     closing.push(() => scheduler.stop());
-    closing.push(watchParked({ cycle, desk, log }));
+    closing.push(watchParked({ engine, desk, clock: cycle.parts.clock, timers: systemTimers, tell: (sentence) => log.write(sentence) }));
     closing.push(watchConfig({ source, engine, log, use: (read) => scheduler.reload(read.map((loop) => loop.definition)) }));
     await sayReady({ cycle, scheduler, logFile, log });
     const end = await untilAsked({ cycle, drain: options.drain, log });
@@ -165,5 +169,5 @@ const drain = async ({ cycle, drain: how, log }: { readonly cycle: Cycle; readon
   }
   const open = engine.reader.runs({ states: ['running', 'pending'] }).map((run) => run.id);
   await engine.cancelAll(interrupted);
-  await parkInterrupted(cycle, open);
+  await parkInterrupted({ engine, clock: cycle.parts.clock }, open);
 };

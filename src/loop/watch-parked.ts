@@ -1,31 +1,40 @@
 // Runs that wait for an instant: they keep their place in a register and go on by themselves when it has come.
 import { nextLook, isAwake, noWakeFacts, wakesAt, type Wake } from '../dispatch/index.ts';
-import { epochMs, type RunId } from '../core/ids.ts';
-import { isTaskRun, outputOf, type Parked, parkedRegister } from '../loop/index.ts';
-import type { RotatingLog } from '../server/index.ts';
-import type { Cycle } from './compose.ts';
+import { type EpochMs, epochMs, type RunId } from '../core/ids.ts';
+import type { Engine, Timers } from '../journal/index.ts';
+import { parkedRegister } from './registers.ts';
+import type { Parked } from './retries.ts';
+import { isTaskRun, outputOf } from './run-record.ts';
 import type { TickDesk } from './tick-desk.ts';
 
 const lookMs = 1_000;
+const longestMs = 10_000;
 
 /**
  * Wakes parked runs whose condition has come, until it is stopped. Each waking is a tick named by run and generation, so that none
  * happens twice.
  * @returns stop
  */
-export const watchParked = ({ cycle, desk, log }: { readonly cycle: Cycle; readonly desk: TickDesk; readonly log: RotatingLog }): (() => void) => {
-  const { engine, parts } = cycle;
-  let timer: NodeJS.Timeout | undefined;
+export const watchParked = (watch: {
+  readonly engine: Pick<Engine, 'put' | 'reader'>;
+  readonly desk: Pick<TickDesk, 'wake'>;
+  readonly clock: () => EpochMs;
+  readonly timers: Timers;
+  /** One sentence for the log. */
+  readonly tell: (sentence: string) => void;
+}): (() => void) => {
+  const { engine, desk, clock, timers, tell } = watch;
+  let timer: { cancel(): void } | undefined;
   let stopped = false;
 
   const look = async (): Promise<void> => {
     for (const entry of engine.reader.register(parkedRegister)) {
       const { wake, generation } = entry.value as Parked;
-      if (stopped || !isAwake(wake, noWakeFacts, parts.clock())) continue;
+      if (stopped || !isAwake(wake, noWakeFacts, clock())) continue;
       const row = engine.reader.run(entry.key);
       // Where somebody went on with it meanwhile, nothing waits any more.
       if (row?.endedAt !== undefined && row.generation === generation) {
-        log.write(`Run ${row.id} goes on: what it waited for has come.`);
+        tell(`Run ${row.id} goes on: what it waited for has come.`);
         await desk.wake(row);
       }
       await engine.put([{ register: parkedRegister, key: entry.key, value: undefined }]);
@@ -34,24 +43,27 @@ export const watchParked = ({ cycle, desk, log }: { readonly cycle: Cycle; reado
 
   const loop = (): void => {
     look()
-      .catch((error: unknown) => log.write(`A parked run could not be gone on with: ${error instanceof Error ? error.message : String(error)}`))
+      .catch((error: unknown) => tell(`A parked run could not be gone on with: ${error instanceof Error ? error.message : String(error)}`))
       .finally(() => {
         if (stopped) return;
-        const now = parts.clock();
+        const now = clock();
         const next = nextLook(engine.reader.register(parkedRegister).map((entry) => wakesAt((entry.value as Parked).wake)), now);
-        timer = setTimeout(loop, Math.min(lookMs * 10, Math.max(lookMs, (next ?? epochMs(now + lookMs * 10)) - now)));
+        timer = timers.after(Math.min(longestMs, Math.max(lookMs, (next ?? epochMs(now + longestMs)) - now)), loop);
       });
   };
   loop();
   return () => {
     stopped = true;
-    clearTimeout(timer);
+    timer?.cancel();
   };
 };
 
 /** Runs that were ended with their engine go on with the next one at once, not only with their loop's next tick. */
-export const parkInterrupted = async ({ engine, parts }: Cycle, runs: readonly RunId[]): Promise<void> => {
-  const wake: Wake = { on: 'time', at: parts.clock() };
+export const parkInterrupted = async (
+  { engine, clock }: { readonly engine: Pick<Engine, 'put' | 'reader'>; readonly clock: () => EpochMs },
+  runs: readonly RunId[],
+): Promise<void> => {
+  const wake: Wake = { on: 'time', at: clock() };
   const changes = runs.flatMap((id) => {
     const row = engine.reader.run(id);
     if (row === undefined || !isTaskRun(row) || row.endedAt === undefined || outputOf(row).again !== 'next-tick') return [];

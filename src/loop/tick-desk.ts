@@ -1,11 +1,11 @@
 // Ticks as the schedule sees them: durable runs of the engine under the id of their window.
-import type { ConfigSource } from '../config/index.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
+import { Fault } from '../core/fault.ts';
 import { runId } from '../core/ids.ts';
-import type { RunHandle, RunRow } from '../journal/index.ts';
-import { exitOfTick, inputOf, isTaskRun, type TickInput, tickHandler, tickInputOf } from '../loop/index.ts';
+import type { Engine, LoopHandler, RunHandle, RunRow } from '../journal/index.ts';
 import type { EndedTick, Ticks } from '../schedule/index.ts';
-import type { Cycle } from './compose.ts';
+import type { TickInput } from './port.ts';
+import { exitOfTick, inputOf, isTaskRun, tickHandler, tickInputOf } from './run-record.ts';
 
 export interface TickDesk extends Ticks {
   onEnded(told: () => void): void;
@@ -15,16 +15,18 @@ export interface TickDesk extends Ticks {
 
 const endedMax = 1_000;
 
-export const createTickDesk = ({
-  cycle,
-  source,
-  prefix,
-}: {
-  readonly cycle: Cycle;
-  readonly source: ConfigSource;
+export interface TickDeskParts {
+  readonly engine: Pick<Engine, 'start' | 'cancel' | 'reader'>;
+  readonly tick: LoopHandler;
+  /** What the engine went on with at its start. */
+  readonly recovered: readonly RunHandle[];
+  /** A loop as it is defined now; `undefined` for one that has no file. @throws Rejection for one that cannot be read */
+  readonly definitionOf: (loop: string) => Promise<LoopDefinition | undefined>;
+  /** Folder of the loops inside the repository. */
   readonly prefix: string;
-}): TickDesk => {
-  const { engine, handlers, recovered } = cycle;
+}
+
+export const createTickDesk = ({ engine, tick, recovered, definitionOf, prefix }: TickDeskParts): TickDesk => {
   const listeners: (() => void)[] = [];
   const tellEnd = (handle: RunHandle): void => {
     const told = (): void => {
@@ -35,17 +37,14 @@ export const createTickDesk = ({
   for (const handle of recovered) if (isTick(engine.reader.run(handle.id))) tellEnd(handle);
 
   const begin = async (id: string, input: TickInput): Promise<void> => {
-    tellEnd(await engine.start(handlers.tick, input, { id: runId(id), dedupeKey: id }));
+    tellEnd(await engine.start(tick, input, { id: runId(id), dedupeKey: id }));
   };
-
-  /** The loop as it is now; one that came from the command line has no file and stays as it was. */
-  const loopNow = async (loop: LoopDefinition): Promise<LoopDefinition> =>
-    (await source.names()).includes(loop.name) ? (await source.load(loop.name)).definition : loop;
 
   return {
     start: async (window) => {
-      const { definition } = await source.load(window.loop);
-      await begin(window.id, { loop: definition, prefix, trigger: window.on, wakes: [] });
+      const loop = await definitionOf(window.loop);
+      if (loop === undefined) throw new Fault('LOOP_GONE', `The loop ${window.loop} is not there any more.`);
+      await begin(window.id, { loop, prefix, trigger: window.on, wakes: [] });
     },
     exists: (id) => engine.reader.run(id) !== undefined,
     running: (loop) =>
@@ -61,8 +60,9 @@ export const createTickDesk = ({
         .map((row): EndedTick => ({ id: row.id, exit: exitOfTick(row), endedAt: row.endedAt ?? since })),
     onEnded: (told) => listeners.push(told),
     wake: async (row) => {
+      // A loop from the command line has no file and stays as it was.
       const { loop, prefix: own } = inputOf(row);
-      await begin(`${loop.name}/wake/${row.id}@${row.generation}`, { loop: await loopNow(loop), prefix: own, trigger: 'wake', wakes: [row.id] });
+      await begin(`${loop.name}/wake/${row.id}@${row.generation}`, { loop: (await definitionOf(loop.name)) ?? loop, prefix: own, trigger: 'wake', wakes: [row.id] });
     },
   };
 };
