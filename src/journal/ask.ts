@@ -6,6 +6,7 @@ import { type EpochMs, epochMs } from '../core/ids.ts';
 import type { Queries, Transaction } from './append.ts';
 import { lockFile, tryLock } from './owner.ts';
 import { assertKnownSchema, assertNotCutOff, busyMs, journalFile, newestSchema, openDatabase, schemaVersion } from './schema.ts';
+import { touchWake } from './wake.ts';
 import { storageFault, storageTrouble } from './storage-error.ts';
 
 /** What a request may do: rows, and no facts, which are the owner's. */
@@ -104,7 +105,9 @@ export const ask = <T>(stateHome: string, options: { readonly make: boolean }, w
   try {
     if (options.make) mkdirSync(stateHome, { recursive: true, mode: 0o700 });
     db = (existsSync(file) ? openKnown(file) : undefined) ?? openUpdated(stateHome, file);
-    return inTransaction(db, work);
+    const answer = inTransaction(db, work);
+    touchWake(stateHome);
+    return answer;
   } catch (error) {
     throw storageFault(error, file);
   } finally {

@@ -1,82 +1,83 @@
 import type { EpochMs } from '../core/ids.ts';
-import { canonicalJson } from './chain.ts';
-import { createEmitter } from './emitter.ts';
-import { decodeJson, encodeJson } from './json.ts';
-import { assertDomainKind } from './names.ts';
-import { notBuilt } from './not-built.ts';
+import { type MakeContext } from './branch.ts';
+import { encodeJson } from './json.ts';
+import { encodePayload } from './payload.ts';
+import { never } from './never.ts';
+import { createRunBudget } from './perform-budget.ts';
+import { type Kin, performChild } from './perform-child.ts';
+import { performMap } from './perform-map.ts';
+import { performRace } from './perform-race.ts';
 import { performSleep } from './perform-sleep.ts';
 import { performSpawn, type SpawnTools } from './perform-spawn.ts';
-import { performStep } from './perform-step.ts';
+import { performStep, type StepTools } from './perform-step.ts';
+import { performRecord, performValue, uuidOf } from './perform-value.ts';
+import { performVersion } from './perform-version.ts';
+import { performWait, type WaitTools } from './perform-wait.ts';
 import type { RunContext } from './port.ts';
 import { showView } from './run-records.ts';
-import { freshStep, replayed, type Scope } from './scope.ts';
-import { writeDomainFact } from './step-records.ts';
+import { branchScope, type Scope } from './scope.ts';
 
 export interface Cleanup {
   readonly key: string;
   readonly effect: () => Promise<void>;
 }
 
-export interface ContextTools extends SpawnTools {
-  readonly clock: () => EpochMs;
+export interface ContextTools extends SpawnTools, StepTools, WaitTools {
   readonly chance: () => number;
+  readonly kin: Kin;
 }
 
-/** A value that is taken once and recorded; there is no effect, so no intent either. */
-const performValue = async (scope: Scope, key: string, take: () => number): Promise<number> => {
-  const known = replayed(scope, scope.enter(key, 'value'));
-  if (known !== undefined) return Number(known.value);
-  return Number(await scope.complete(freshStep(key, 'value', scope.run.generation), take()));
-};
-
-const performRecord = async (scope: Scope, key: string, fact: { readonly kind: string; readonly data: unknown }): Promise<void> => {
-  assertDomainKind(fact.kind);
-  if (replayed(scope, scope.enter(key, 'fact')) !== undefined) return;
-  const data = canonicalJson(decodeJson(encodeJson(fact.data, `The fact ${fact.kind}`)));
-  const step = { ...freshStep(key, 'fact', scope.run.generation), state: 'done' as const };
-  await scope.store.write((transaction) => writeDomainFact(transaction, scope.run.id, step, { kind: fact.kind, data }));
-  scope.steps.set(key, step);
-};
+/** What a handler leaves behind for the end of its execution. */
+export interface Leavings {
+  /** In the order of registration. */
+  readonly cleanups: Cleanup[];
+  readonly view: Record<string, unknown>;
+  readonly emit: RunContext['emit'];
+  /** Called by `continueAs` with JSON text. */
+  continueWith(input: string | undefined): void;
+}
 
 /**
- * What the handler of one execution gets.
- * @param cleanups filled in the order of registration
+ * What the handler of one execution gets, or one of its branches.
+ * @param prefix of every key, empty or ending in `/`
  */
-export const createContext = (scope: Scope, tools: ContextTools, cleanups: Cleanup[]): RunContext => {
+export const createContext = (scope: Scope, tools: ContextTools, leavings: Leavings, prefix = ''): RunContext => {
   const { run } = scope;
-  const view: Record<string, unknown> = { ...run.view };
+  const makeContext: MakeContext = (branch) => createContext(branchScope(scope, branch.signal), tools, leavings, branch.prefix);
+  const whole = (key: string): string => `${prefix}${key}`;
   return {
     run: { id: run.id, generation: run.generation, startedAt: run.startedAt, parent: run.parent, labels: run.labels },
     signal: scope.signal,
-    step: (key, options, effect) => scope.operation(() => performStep(scope, { key, options, effect })),
-    spawn: (key, spec, options = {}) => scope.operation(() => performSpawn(scope, tools, { key, spec, options })),
-    sleep: (key, ms) => scope.operation(() => performSleep(scope, { key, ms, clock: tools.clock })),
-    now: async (key) => (await scope.operation(() => performValue(scope, key, tools.clock))) as EpochMs,
-    random: (key) => scope.operation(() => performValue(scope, key, tools.chance)),
-    record: (key, kind, data) => scope.operation(() => performRecord(scope, key, { kind, data })),
-    sleepUntil: async () => notBuilt('RunContext.sleepUntil'),
-    uuid: async () => notBuilt('RunContext.uuid'),
-    waitFor: async () => notBuilt('RunContext.waitFor'),
-    child: async () => notBuilt('RunContext.child'),
-    map: async () => notBuilt('RunContext.map'),
-    race: async () => notBuilt('RunContext.race'),
-    budget: {
-      remaining: () => notBuilt('RunBudget.remaining'),
-      reserve: async () => notBuilt('RunBudget.reserve'),
-      charge: async () => notBuilt('RunBudget.charge'),
+    step: (key, options, effect) => scope.operation(() => performStep(scope, tools, { key: whole(key), options, effect })),
+    spawn: (key, spec, options = {}) => scope.operation(() => performSpawn(scope, tools, { key: whole(key), spec, options })),
+    sleep: (key, ms) => scope.operation(() => performSleep(scope, tools, { key: whole(key), length: { ms } })),
+    sleepUntil: (key, at) => scope.operation(() => performSleep(scope, tools, { key: whole(key), length: { at } })),
+    now: async (key) => (await scope.operation(() => performValue(scope, whole(key), tools.clock))) as EpochMs,
+    random: async (key) => (await scope.operation(() => performValue(scope, whole(key), tools.chance))) as number,
+    uuid: async (key) => (await scope.operation(() => performValue(scope, whole(key), () => uuidOf(tools.chance)))) as string,
+    waitFor: (key, options) => scope.operation(() => performWait(scope, tools, { key: whole(key), options })),
+    child: (key, handler, input, options = {}) =>
+      scope.operation(() => performChild(scope, tools.kin, { key: whole(key), handler, input, options })),
+    map: (key, items, options, fn) => scope.operation(() => performMap(scope, makeContext, { key: whole(key), items, options, fn })),
+    race: (key, branches) => scope.operation(() => performRace(scope, makeContext, { key: whole(key), branches })),
+    record: (key, kind, data) => scope.operation(() => performRecord(scope, whole(key), { kind, data })),
+    budget: createRunBudget(scope, prefix),
+    emit: leavings.emit,
+    version: (changeId, min, max) => scope.operation(() => performVersion(scope, { changeId, min, max })),
+    continueAs: async (input) => {
+      scope.assertMayPerform();
+      leavings.continueWith(encodePayload(scope.store.blobs, input, `The input of run ${run.id}`));
+      return never();
     },
-    emit: createEmitter(scope),
-    version: async () => notBuilt('RunContext.version'),
-    continueAs: async () => notBuilt('RunContext.continueAs'),
     set: (name, value) => {
       scope.assertOpen();
-      view[name] = value;
-      const text = encodeJson(view, `The view of run ${run.id}`) ?? '{}';
+      leavings.view[name] = value;
+      const text = encodeJson(leavings.view, `The view of run ${run.id}`) ?? '{}';
       void scope.operation(() => scope.store.write((transaction) => showView(transaction, run.id, text)));
     },
     cleanup: (key, effect) => {
-      scope.enter(key, 'cleanup');
-      cleanups.push({ key, effect });
+      scope.enter(whole(key), 'cleanup');
+      leavings.cleanups.push({ key: whole(key), effect });
     },
   };
 };

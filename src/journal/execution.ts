@@ -1,88 +1,45 @@
-// One execution of one run, from the first line of its handler to the fact `run.ended`.
-import { Defect, Fault } from '../core/fault.ts';
-import type { EpochMs } from '../core/ids.ts';
-import type { ProcessHost } from '../process/index.ts';
+// One execution of one run: from the first line of its handler to the fact `run.ended`, to a new history (`continueAs`), or until the run
+// is parked. A parked execution is dropped as it stands: its handler hears nothing, and a later execution replays.
+import { Fault } from '../core/fault.ts';
 import { noteCancel } from './cancel-requests.ts';
 import { CancelledError } from './cancelled-error.ts';
-import { type Cleanup, createContext } from './context.ts';
-import { errorRecord } from './error-record.ts';
-import { encodeJson } from './json.ts';
+import { cleanUp } from './clean-up.ts';
+import { type ContextTools, createContext, type Leavings } from './context.ts';
+import { decideEnd, type HandlerEnd } from './decide-end.ts';
+import { createEmitter } from './emitter.ts';
+import { resolvePayload } from './payload.ts';
 import type { LoopHandler, RunRow } from './port.ts';
-import { endRun, type RunEnd, type RunOpening } from './run-records.ts';
-import { createScope, type Scope } from './scope.ts';
+import { continueRun, endRun, type RunOpening } from './run-records.ts';
+import { createScope } from './scope.ts';
 import type { Store } from './store.ts';
 
-export interface ExecutionTools {
+export interface ExecutionTools extends ContextTools {
   readonly store: Store;
-  readonly stateHome: string;
-  readonly processes: ProcessHost;
-  readonly clock: () => EpochMs;
-  readonly chance: () => number;
   /** Aborts, with a Fault as its reason, when the engine is being disposed of. */
   readonly stopping: AbortSignal;
+  /** Cancels the children that end with their parent and waits for those that are executed here. */
+  readonly endChildren: (run: RunRow, cancelledFor: string | undefined) => Promise<void>;
 }
+
+/** What became of an execution. */
+export type ExecutionEnd =
+  | { readonly end: 'ended'; readonly run: RunRow }
+  /** Parked, or begun anew: the row says what is next. */
+  | { readonly end: 'left' }
+  /** The engine stopped before the run ended. */
+  | { readonly end: 'stopped'; readonly fault: Fault };
 
 export interface Execution {
   readonly run: RunRow;
-  /** Resolves with the ended run, or with the Fault that stopped the engine before the run ended. Never rejects. */
-  readonly finished: Promise<RunRow | Fault>;
+  /** Never rejects. */
+  readonly finished: Promise<ExecutionEnd>;
   /** Notes the cancel as a fact, then aborts the run's signal. Later reasons are ignored. */
-  cancel(reason: string): Promise<void>;
+  cancel(reason: string, children?: 'cancel' | 'leave'): Promise<void>;
+  /** Begins no new effect; the execution is left when what is being performed has ended. */
+  suspend(): void;
 }
 
-type HandlerEnd = { readonly threw: false; readonly output: unknown } | { readonly threw: true; readonly error: unknown };
-
-const failed = (error: unknown): RunEnd => ({ state: 'failed', output: undefined, error: errorRecord(error) });
-const cancelled = (reason: string): RunEnd => ({ state: 'cancelled', output: undefined, error: { code: 'CANCELLED', message: reason } });
-
-/**
- * How a run ends. A broken assertion fails it always; a handler that came to its end is done, even when the cancel came too late to
- * stop it; whatever a cancelled handler throws is the cancel.
- */
-const decideEnd = (
-  ended: HandlerEnd,
-  facts: { readonly run: string; readonly defect: Defect | undefined; readonly cancelledFor: string | undefined },
-): RunEnd => {
-  if (facts.defect !== undefined) return failed(facts.defect);
-  if (ended.threw) {
-    if (ended.error instanceof Defect) return failed(ended.error);
-    if (facts.cancelledFor !== undefined) return cancelled(facts.cancelledFor);
-    return ended.error instanceof CancelledError ? cancelled(ended.error.message) : failed(ended.error);
-  }
-  try {
-    return { state: 'done', output: encodeJson(ended.output, `The output of run ${facts.run}`), error: undefined };
-  } catch (error) {
-    return failed(error);
-  }
-};
-
-/** Runs the cleanups of an execution, last in first out. @returns the keys of those that failed */
-const cleanUp = async (scope: Scope, cleanups: readonly Cleanup[]): Promise<readonly string[]> => {
-  const unclean: string[] = [];
-  for (const { key, effect } of cleanups.toReversed()) {
-    const prior = scope.steps.get(key);
-    const isOfThisGeneration = prior?.generation === scope.run.generation;
-    if (isOfThisGeneration && prior?.state === 'done') continue;
-    if (isOfThisGeneration && prior?.state === 'failed') {
-      unclean.push(key);
-      continue;
-    }
-    const step = await scope.intend(key, 'cleanup');
-    try {
-      await effect();
-    } catch (error) {
-      const stopped = scope.stopReason();
-      if (stopped !== undefined) throw stopped;
-      unclean.push(key);
-      await scope.fail(step, error).catch((fault: unknown) => {
-        if (scope.stopReason() !== undefined) throw fault;
-      });
-      continue;
-    }
-    await scope.complete(step, undefined);
-  }
-  return unclean;
-};
+type HandlerLeft = HandlerEnd | { readonly continued: string | undefined };
 
 export const execute = (tools: ExecutionTools, opening: RunOpening, handler: LoopHandler): Execution => {
   const { store } = tools;
@@ -96,52 +53,70 @@ export const execute = (tools: ExecutionTools, opening: RunOpening, handler: Loo
   for (const signal of [store.stopped, tools.stopping]) signal.addEventListener('abort', onStop, { once: true });
   onStop();
 
-  const cancel = async (reason: string): Promise<void> => {
+  const cancel = async (reason: string, children: 'cancel' | 'leave' = 'cancel'): Promise<void> => {
     if (cancelledFor !== undefined) return;
     cancelledFor = reason;
-    const request = { run: run.id, generation: run.generation, reason };
+    const request = { run: run.id, generation: run.generation, reason, children };
     await store.write((transaction) => noteCancel(transaction, request));
     scope.abort(new CancelledError(reason));
   };
 
-  const callHandler = async (cleanups: Cleanup[]): Promise<HandlerEnd> => {
-    try {
-      return { threw: false, output: await handler.handle(createContext(scope, tools, cleanups), run.input) };
-    } catch (error) {
-      return { threw: true, error };
-    }
+  const { promise: left, resolve: leave } = Promise.withResolvers<'left'>();
+  scope.suspended.addEventListener('abort', () => void scope.suspend().then(() => leave('left')), { once: true });
+
+  const callHandler = async (leavings: Omit<Leavings, 'continueWith'>): Promise<HandlerLeft> => {
+    const { promise: continued, resolve } = Promise.withResolvers<HandlerLeft>();
+    const context = createContext(scope, tools, { ...leavings, continueWith: (input) => resolve({ continued: input }) });
+    const handled = async (): Promise<HandlerLeft> => {
+      try {
+        return { threw: false, output: await handler.handle(context, resolvePayload(store.blobs, run.input)) };
+      } catch (error) {
+        return { threw: true, error };
+      }
+    };
+    return Promise.race([handled(), continued]);
   };
 
-  const runToEnd = async (): Promise<RunRow> => {
+  const runToEnd = async (): Promise<ExecutionEnd> => {
     const stoppedBefore = scope.stopReason();
     if (stoppedBefore !== undefined) throw stoppedBefore;
     if (opening.cancelAsked !== undefined) await cancel(opening.cancelAsked);
-    const cleanups: Cleanup[] = [];
-    const handlerEnd = await callHandler(cleanups);
+    const leavings = { cleanups: [], view: { ...run.view }, emit: createEmitter(scope) };
+    const handlerLeft = await Promise.race([callHandler(leavings), left]);
+    if (handlerLeft === 'left' || scope.suspended.aborted) {
+      await left;
+      return { end: 'left' };
+    }
     await scope.close();
     const stopped = scope.stopReason();
     if (stopped !== undefined) throw stopped;
-    const end = decideEnd(handlerEnd, { run: run.id, defect: scope.defect(), cancelledFor });
-    const unclean = await cleanUp(scope, cleanups);
+    await tools.endChildren(run, cancelledFor);
+    const unclean = await cleanUp(scope, leavings.cleanups);
+    if ('continued' in handlerLeft && cancelledFor === undefined && scope.doom() === undefined) {
+      await store.write((transaction) => continueRun(transaction, run, handlerLeft.continued));
+      return { end: 'left' };
+    }
+    const handlerEnd: HandlerEnd = 'continued' in handlerLeft ? { threw: true, error: new CancelledError('continued') } : handlerLeft;
+    const end = decideEnd(store.blobs, handlerEnd, { run: run.id, doom: scope.doom(), cancelledFor });
     const error =
       unclean.length === 0
         ? undefined
         : { code: 'CLEANUP_FAILED', message: `The clean-up of run ${run.id} failed: ${unclean.join(', ')}.` };
-    return store.write((transaction) => endRun(transaction, run, { ...end, error: end.error ?? error }));
+    return { end: 'ended', run: await store.write((transaction) => endRun(transaction, run, { ...end, error: end.error ?? error })) };
   };
 
-  const finish = async (): Promise<RunRow | Fault> => {
+  const finish = async (): Promise<ExecutionEnd> => {
     try {
       return await runToEnd();
     } catch (error) {
-      const reason = scope.stopReason() ?? new Fault('ENGINE_STOPPED', `Run ${run.id} could not be brought to its end.`, { cause: error });
+      const fault = scope.stopReason() ?? new Fault('ENGINE_STOPPED', `Run ${run.id} could not be brought to its end.`, { cause: error });
       // An error that is not a stop is a mistake of the engine: it must not go on as if the run were in order.
-      store.stop(reason);
-      return reason;
+      store.stop(fault);
+      return { end: 'stopped', fault };
     } finally {
       for (const signal of [store.stopped, tools.stopping]) signal.removeEventListener('abort', onStop);
     }
   };
 
-  return { run, cancel, finished: finish() };
+  return { run, cancel, suspend: () => void scope.suspend(), finished: finish() };
 };

@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '../core/fault.ts';
 import type { EpochMs } from '../core/ids.ts';
-import { isAlive, sameIdentity, selfIdentity, type ProcessIdentity } from '../process/index.ts';
+import { isAlive, sameIdentity, type ProcessIdentity } from '../process/index.ts';
 import { beginAppending, type Queries, type Transaction } from './append.ts';
 import { canonicalJson } from './chain.ts';
 
@@ -100,8 +100,7 @@ export const lockStateHome = async (stateHome: string): Promise<DatabaseSync> =>
   }
 };
 
-const writeOwner = (transaction: Transaction, stateHome: string): number => {
-  const self = selfIdentity();
+const writeOwner = (transaction: Transaction, stateHome: string, self: ProcessIdentity): number => {
   const owner = readOwner(transaction);
   if (owner !== undefined && !sameIdentity(owner.identity, self) && isAlive(owner.identity)) throw held(stateHome, owner);
   transaction.run(
@@ -123,12 +122,15 @@ const writeOwner = (transaction: Transaction, stateHome: string): number => {
  * @returns the epoch of this ownership
  * @throws Fault STATE_HOME_HELD when the row names another living process
  */
-export const takeOwnership = (db: DatabaseSync, options: { readonly stateHome: string; readonly now: EpochMs }): number => {
+export const takeOwnership = (
+  db: DatabaseSync,
+  options: { readonly stateHome: string; readonly now: EpochMs; readonly self: ProcessIdentity },
+): number => {
   db.exec('BEGIN IMMEDIATE');
   try {
     const base = { ...queriesOf(db), run: (...[sql, ...values]: Parameters<Transaction['run']>) => void db.prepare(sql).run(...values) };
     const { transaction, seal } = beginAppending(base, options.now);
-    const epoch = writeOwner(transaction, options.stateHome);
+    const epoch = writeOwner(transaction, options.stateHome, options.self);
     seal();
     db.exec('COMMIT');
     return epoch;

@@ -3,6 +3,7 @@
 import { Fault } from '../core/fault.ts';
 import { blobBytesMax, type Blobs, isBlobReference } from './blobs.ts';
 import { inlineBytesMax, jsonText } from './json.ts';
+import type { RunRow } from './port.ts';
 
 const namesBlob = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.hasOwn(value, '$blob');
 
@@ -28,3 +29,10 @@ export const encodePayload = (blobs: Blobs, value: unknown, what: string): strin
 /** The reverse of `encodePayload`, for a value that was read as JSON already. @throws Fault BLOB_MISSING, BLOB_CHANGED */
 export const resolvePayload = (blobs: Blobs, value: unknown): unknown =>
   isBlobReference(value) ? (JSON.parse(blobs.read(value)) as unknown) : value;
+
+/** A run with its input and output as they were given. @throws Fault BLOB_MISSING, BLOB_CHANGED */
+export const resolveRun = (blobs: Blobs, run: RunRow): RunRow => {
+  const input = resolvePayload(blobs, run.input);
+  const output = resolvePayload(blobs, run.output);
+  return input === run.input && output === run.output ? run : { ...run, input, output };
+};

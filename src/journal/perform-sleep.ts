@@ -1,33 +1,35 @@
-import type { EpochMs } from '../core/ids.ts';
-import { pause } from './pause.ts';
 import { replayed, type Scope } from './scope.ts';
+import { endWait, writeWait } from './wait-records.ts';
+import { epochMs } from '../core/ids.ts';
+import { type Clockwork, waitUntil } from './wait-until.ts';
 
-/** The clock is looked at again after this time, because the timers of a suspended machine stand still. */
-const sliceMs = 10_000;
+/** How long, from the first execution, or until when. */
+export type SleepLength = { readonly ms: number } | { readonly at: number };
 
 /**
  * Waits until an instant that is recorded first, so that a restart waits for the rest only. A clock set back never makes the wait
  * longer than asked.
- * @param request `ms` is counted from the first execution
  */
 export const performSleep = async (
   scope: Scope,
-  request: { readonly key: string; readonly ms: number; readonly clock: () => EpochMs },
+  clockwork: Clockwork,
+  request: { readonly key: string; readonly length: SleepLength },
 ): Promise<void> => {
-  const { key, ms, clock } = request;
+  const { key, length } = request;
   const prior = scope.enter(key, 'sleep');
   if (replayed(scope, prior) !== undefined) return;
-  scope.assertMayPerform();
-  const goesOn = prior?.generation === scope.run.generation && prior.plan.until !== undefined;
-  const until = goesOn ? (prior.plan.until ?? 0) : clock() + ms;
-  const step = goesOn ? prior : await scope.intend(key, 'sleep', { plan: { until }, details: { until } });
-  let leftMs = Math.min(ms, until - clock());
-  while (leftMs > 0) {
-    const waitMs = Math.min(leftMs, sliceMs);
-    await pause(waitMs, scope.signal);
-    scope.assertMayPerform();
-    leftMs = Math.min(leftMs - waitMs, until - clock());
-  }
-  scope.assertMayPerform();
-  await scope.complete(step, undefined);
+  const goesOn = prior?.state === 'intended' && prior.generation === scope.run.generation && prior.plan.until !== undefined;
+  const asked = 'ms' in length ? clockwork.clock() + length.ms : length.at;
+  const until = goesOn ? (prior.plan.until ?? 0) : asked;
+  const step = goesOn
+    ? prior
+    : await scope.perform(() =>
+        scope.intend(key, 'sleep', {
+          plan: { until },
+          details: { until },
+          also: (transaction) => writeWait(transaction, scope.run.id, { key, on: 'timer', until: epochMs(until) }),
+        }),
+      );
+  await waitUntil(scope, clockwork, { until, mostMs: 'ms' in length ? length.ms : Infinity });
+  await scope.perform(() => scope.complete(step, undefined, { also: (transaction) => endWait(transaction, scope.run.id, key) }));
 };

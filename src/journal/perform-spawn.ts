@@ -10,13 +10,16 @@ import { Fault } from '../core/fault.ts';
 import type { ManagedProcess, ProcessHost, ProcessResult, ProcessSpec } from '../process/index.ts';
 import { CancelledError } from './cancelled-error.ts';
 import { jobDirOf } from './names.ts';
-import type { SpawnOptions, SpawnResult } from './port.ts';
+import type { Attention, SpawnOptions, SpawnResult } from './port.ts';
 import type { StepRow } from './rows.ts';
 import { replayed, type Scope } from './scope.ts';
+import type { Slots } from './slots.ts';
+import { withSlots } from './with-slots.ts';
 
 export interface SpawnTools {
   readonly stateHome: string;
   readonly processes: ProcessHost;
+  readonly slots: Slots;
 }
 
 interface SpawnRequest {
@@ -59,6 +62,14 @@ const endLeftover = async (
   if ((await tools.processes.inspect(leftover.jobDir)) !== 'running') return;
   const managed = await tools.processes.open(leftover.jobDir, leftover.spec);
   await awaitEnd(scope, managed);
+};
+
+/** Ends a process that is not wanted any more, and waits until it is gone. */
+const endProcess = async (tools: SpawnTools, left: { readonly jobDir: string; readonly request: SpawnRequest }): Promise<void> => {
+  if ((await tools.processes.inspect(left.jobDir)) !== 'running') return;
+  const managed = await tools.processes.open(left.jobDir, left.request.spec);
+  managed.end('cancelled');
+  await managed.result;
 };
 
 /** Gives a watcher the output of a process whose outcome is recorded, as far as its folder still holds it. */
@@ -112,8 +123,52 @@ const runProcess = async (
   return { ...result, wasAdopted: managed.wasAdopted };
 };
 
-export const performSpawn = async (scope: Scope, tools: SpawnTools, request: SpawnRequest): Promise<SpawnResult> => {
+const startNew = async (scope: Scope, tools: SpawnTools, request: SpawnRequest): Promise<SpawnResult> => {
   const { key, spec } = request;
+  const performance = (scope.steps.get(key)?.performed ?? 0) + 1;
+  const { historyFrom } = scope.limits;
+  const jobDir = jobDirOf({ run: scope.run.id, key: historyFrom === 1 ? key : `g${historyFrom}/${key}`, performance });
+  const step = await scope.intend(key, 'spawn', { plan: { jobDir }, details: describe(spec, jobDir) });
+  scope.assertMayPerform();
+  const folder = path.join(tools.stateHome, jobDir);
+  // Nobody was asked to start this before its intent, so what stands there is no outcome of ours; an agent may have put it there.
+  if ((await tools.processes.inspect(folder).catch(() => 'lost')) !== 'absent') return scope.fail(step, taken(folder));
+  const started = await runProcess(scope, tools, { step, jobDir: folder, request });
+  return (await scope.complete(step, started)) as SpawnResult;
+};
+
+const unknownEnd = (scope: Scope, key: string): Attention => ({
+  code: 'STEP_UNKNOWN',
+  message: `The process ${JSON.stringify(key)} of run ${scope.run.id} was started, and nobody knows how it ended.`,
+  step: key,
+});
+
+/** What becomes of a process that an earlier execution may have started. */
+const goOnWith = async (
+  scope: Scope,
+  tools: SpawnTools,
+  left: { readonly step: StepRow; readonly jobDir: string; readonly request: SpawnRequest },
+): Promise<SpawnResult | 'start-anew' | 'unknown'> => {
+  const { onCrash = 'adopt', slots = {} } = left.request.options;
+  const release = tools.slots.seize(slots);
+  try {
+    if (onCrash === 'rerun') {
+      await endProcess(tools, left);
+      return 'start-anew';
+    }
+    const found = await tools.processes.inspect(left.jobDir);
+    if (onCrash === 'ask' && found === 'lost') return 'unknown';
+    const adopted = await runProcess(scope, tools, left);
+    if (adopted.end === 'owner-died') return onCrash === 'ask' ? 'unknown' : 'start-anew';
+    if (adopted.end === 'lost' && onCrash === 'ask') return 'unknown';
+    return (await scope.complete(left.step, adopted)) as SpawnResult;
+  } finally {
+    release();
+  }
+};
+
+export const performSpawn = async (scope: Scope, tools: SpawnTools, request: SpawnRequest): Promise<SpawnResult> => {
+  const { key, spec, options } = request;
   const prior = scope.enter(key, 'spawn');
   const priorDir = prior?.plan.jobDir === undefined ? undefined : path.join(tools.stateHome, prior.plan.jobDir);
   const known = replayed(scope, prior);
@@ -125,16 +180,11 @@ export const performSpawn = async (scope: Scope, tools: SpawnTools, request: Spa
   if (isLeftOpen && priorDir !== undefined) {
     if (scope.signal.aborted) await endLeftover(scope, tools, { jobDir: priorDir, spec });
     scope.assertMayPerform();
-    const adopted = await runProcess(scope, tools, { step: prior, jobDir: priorDir, request });
-    if (adopted.end !== 'owner-died') return (await scope.complete(prior, adopted)) as SpawnResult;
+    // It holds its slots already, because it may be running.
+    const adopted = await scope.perform(async () => goOnWith(scope, tools, { step: prior, jobDir: priorDir, request }));
+    if (adopted === 'unknown') return scope.park(unknownEnd(scope, key));
+    if (adopted !== 'start-anew') return adopted;
   }
   scope.assertMayPerform();
-  const jobDir = jobDirOf({ run: scope.run.id, key, performance: (scope.steps.get(key)?.performed ?? 0) + 1 });
-  const step = await scope.intend(key, 'spawn', { plan: { jobDir }, details: describe(spec, jobDir) });
-  scope.assertMayPerform();
-  const folder = path.join(tools.stateHome, jobDir);
-  // Nobody was asked to start this before its intent, so what stands there is no outcome of ours; an agent may have put it there.
-  if ((await tools.processes.inspect(folder).catch(() => 'lost')) !== 'absent') return scope.fail(step, taken(folder));
-  const started = await runProcess(scope, tools, { step, jobDir: folder, request });
-  return (await scope.complete(step, started)) as SpawnResult;
+  return withSlots(scope, tools.slots, options.slots, () => scope.perform(async () => startNew(scope, tools, request)));
 };

@@ -21,7 +21,7 @@ const pageFacts = 1_000;
 type FactFilter = NonNullable<Parameters<JournalReader['facts']>[0]>;
 
 /** Reads a journal of any schema this release knows, without changing it. */
-const createReader = (db: DatabaseSync, file: string): JournalReader => {
+export const createReader = (db: DatabaseSync, file: string): JournalReader => {
   const isFirstSchema = schemaVersion(db) === 1;
   const columns = isFirstSchema ? firstRunColumns : runColumns;
   const all = (sql: string, values: readonly SQLInputValue[]): readonly Row[] => db.prepare(sql).all(...values);

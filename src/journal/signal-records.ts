@@ -1,7 +1,7 @@
 // Signals as they are stored, by the owner or by any other process: first in first out per run and name.
 import type { SQLInputValue } from 'node:sqlite';
 import { epochMs } from '../core/ids.ts';
-import type { Queries } from './append.ts';
+import type { Queries, Transaction } from './append.ts';
 import { decodeJson } from './json.ts';
 import type { SignalReceipt, SignalRow } from './port.ts';
 import { numberAt, type Row, textAt, textOrNone } from './rows.ts';
@@ -53,12 +53,28 @@ const signalOfRow = (row: Row): SignalRow => ({
 export const listSignals = (queries: Pick<Queries, 'all'>, run: string): readonly SignalRow[] =>
   queries.all('SELECT * FROM signals WHERE run = ? ORDER BY seq', run).map((row) => signalOfRow(row));
 
-/** The oldest signal that no wait has taken, newer than `afterSeq`. */
+/** The oldest signal of that name that no wait has taken. */
 export const oldestSignal = (
   queries: Pick<Queries, 'get'>,
-  wanted: { readonly run: string; readonly name: string; readonly afterSeq: number },
+  wanted: { readonly run: string; readonly name: string },
 ): SignalRow | undefined => {
-  const sql = 'SELECT * FROM signals WHERE run = ? AND name = ? AND taken_by_key IS NULL AND seq > ? ORDER BY seq LIMIT 1';
-  const row = queries.get(sql, wanted.run, wanted.name, wanted.afterSeq);
+  const sql = 'SELECT * FROM signals WHERE run = ? AND name = ? AND taken_by_key IS NULL ORDER BY seq LIMIT 1';
+  const row = queries.get(sql, wanted.run, wanted.name);
   return row === undefined ? undefined : signalOfRow(row);
 };
+
+/** @returns false when another wait took it first */
+export const takeSignal = (transaction: Transaction, seq: number, key: string): boolean => {
+  if (transaction.get('SELECT 1 FROM signals WHERE seq = ? AND taken_by_key IS NULL', seq) === undefined) return false;
+  transaction.run('UPDATE signals SET taken_by_key = ? WHERE seq = ?', key, seq);
+  return true;
+};
+
+/** Runs that wait for a signal which is there. */
+export const runsWithSignals = (queries: Pick<Queries, 'all'>): readonly string[] =>
+  queries
+    .all(
+      `SELECT DISTINCT waits.run AS run FROM waits JOIN signals
+         ON signals.run = waits.run AND signals.name = waits.name AND signals.taken_by_key IS NULL WHERE waits.kind = 'signal'`,
+    )
+    .map((row) => textAt(row, 'run'));

@@ -3,6 +3,7 @@ import type { Queries, Transaction } from './append.ts';
 import { canonicalJson } from './chain.ts';
 import type { ErrorRecord } from './error-record.ts';
 import { decodeJson } from './json.ts';
+import type { RunRow } from './port.ts';
 import { type StepRow, stepOfRow } from './rows.ts';
 
 export const loadSteps = (queries: Queries, run: string): Map<string, StepRow> =>
@@ -42,10 +43,29 @@ export const writeOutcome = (transaction: Transaction, run: string, step: StepRo
   transaction.fact({ kind: 'step.completed', run, data: canonicalJson({ ...named(step), ...details, outcome: decodeJson(step.outcome) }) });
 };
 
-export const writeFailure = (transaction: Transaction, run: string, step: StepRow & { readonly error: ErrorRecord }): void => {
+type FailedStep = StepRow & { readonly error: ErrorRecord };
+
+export const writeFailure = (transaction: Transaction, run: string, step: FailedStep, details: object): void => {
   put(transaction, run, step);
-  transaction.fact({ kind: 'step.failed', run, data: canonicalJson({ ...named(step), error: step.error }) });
+  transaction.fact({ kind: 'step.failed', run, data: canonicalJson({ ...named(step), ...details, error: step.error }) });
 };
+
+/** A failure that is not the last word: the step keeps its intent and waits for its next try. */
+export const writeRetry = (transaction: Transaction, run: string, step: FailedStep, details: object): void => {
+  put(transaction, run, { ...step, error: undefined });
+  const data = { ...named(step), ...details, attempt: step.plan.attempt, error: step.error, nextTryAt: step.nextTryAt };
+  transaction.fact({ kind: 'step.retried', run, data: canonicalJson(data) });
+};
+
+/** What a performance keeps for the next one; no part of the history. */
+export const keepDetails = (transaction: Transaction, step: { readonly run: string; readonly key: string }, details: string): void =>
+  transaction.run('UPDATE steps SET details = ? WHERE run = ? AND key = ?', details, step.run, step.key);
+
+export const noteLongHistory = (
+  transaction: Transaction,
+  run: Pick<RunRow, 'id' | 'generation'>,
+  size: { readonly keys: number; readonly keysMax: number },
+): void => transaction.fact({ kind: 'run.history-long', run: run.id, data: canonicalJson({ generation: run.generation, ...size }) });
 
 /** A domain fact takes the place of its step's own fact. */
 export const writeDomainFact = (

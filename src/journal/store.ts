@@ -11,6 +11,7 @@ import { epochMs, type EpochMs } from '../core/ids.ts';
 import { beginAppending, type Queries, type Transaction } from './append.ts';
 import type { Blobs } from './blobs.ts';
 import { pause } from './pause.ts';
+import type { Timers } from './port.ts';
 import { numberAt } from './rows.ts';
 import { storageFault, type StorageTrouble, storageTrouble } from './storage-error.ts';
 
@@ -27,6 +28,7 @@ export interface StoreOptions {
   readonly file: string;
   readonly epoch: number;
   readonly clock: () => EpochMs;
+  readonly timers: Timers;
   /** How long a write is tried while another program holds the lock, and while the disk refuses. */
   readonly lockPatienceMs: number;
   readonly diskPatienceMs: number;
@@ -167,7 +169,7 @@ export const createStore = (options: StoreOptions): Store => {
       };
       if (waitedMs >= patienceMs[tried.trouble]) throw fault;
       if (waitedMs === 0 && fault instanceof Fault) options.onTrouble(fault);
-      await pause(delayMs, stopping.signal);
+      await pause(options.timers, delayMs, [stopping.signal]);
       if (stopping.signal.aborted) throw stopping.signal.reason;
       waitedMs += delayMs + (tried.trouble === 'locked' ? lockSliceMs : 0);
       delayMs = Math.min(delayMs * 2, longestDelayMs);

@@ -4,7 +4,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { epochMs, runId } from '../../src/core/ids.ts';
-import { type EngineTestOptions, openEngineWith } from '../../src/journal/engine.ts';
+import { type EngineTestOptions, openEngineWith } from '../../src/journal/open-engine.ts';
 import type { Engine, EngineOptions, LoopHandler, RequestCancel } from '../../src/journal/index.ts';
 import { requestCancel } from '../../src/journal/index.ts';
 import { createTestProcessHost, type TestProcessHost } from './test-process-host.ts';
