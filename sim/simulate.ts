@@ -1,0 +1,240 @@
+// One seed from its first second to its rest: chaos, then calm, then the books are checked.
+import { DatabaseSync } from 'node:sqlite';
+import { setImmediate as turn } from 'node:timers/promises';
+import { isTaskRun, outputOf } from '../src/loop/index.ts';
+import { checkParked, checkRest } from './check-end.ts';
+import { checkWindows } from './check-windows.ts';
+import { migrate, schemaVersion } from '../src/journal/schema.ts';
+import { createChance } from './chance.ts';
+import { createClock } from './clock.ts';
+import { crashByChance, crashOnce, type CrashPlan, type CrashPoint, neverCrash } from './crash.ts';
+import { disturb } from './disturb.ts';
+import type { InvariantName, Violation } from './invariants.ts';
+import { type Ground, type Life, startLife } from './life.ts';
+import { createMachine } from './machine.ts';
+import { programsOf } from './programs.ts';
+import type { Sabotage } from './sabotage.ts';
+import { scenarioOf } from './scenario.ts';
+import { createTrace } from './trace.ts';
+import { createWatch } from './watch.ts';
+import { createWorld } from './world.ts';
+
+export interface SimulateOptions {
+  readonly seed: number;
+  /** One crash at this point instead of crashes by chance, and nothing else that disturbs; `never`: not even that. */
+  readonly crash?: { readonly point: CrashPoint; readonly count: number } | 'never';
+  readonly sabotage?: Sabotage;
+  readonly show?: (line: string) => void;
+}
+
+export interface SeedReport {
+  readonly seed: number;
+  readonly violations: readonly Violation[];
+  /** The newest lines of what happened, when something is wrong. */
+  readonly last: readonly string[];
+  /** Equal for equal histories (P11). */
+  readonly hash: string;
+  readonly passed: CrashPlan['passed'];
+  readonly died: CrashPlan['died'];
+  readonly disturbed: Readonly<Record<string, number>>;
+  readonly lives: number;
+  readonly ticks: number;
+  readonly runs: number;
+  readonly exits: Readonly<Record<string, number>>;
+  readonly landings: number;
+  readonly sessions: number;
+  readonly commits: number;
+  readonly effects: number;
+  readonly virtualMs: number;
+}
+
+/** Turns of the event loop in which nothing happened, until time may go on. */
+const quietTurns = 3;
+/** Above this the program works without time going on: it runs in a circle. */
+const turnsMax = 20_000;
+/** What waits until T goes on before T + 60 s; the rest is for the start of a last life. */
+const settleMs = 90_000;
+const restMs = 3 * 3_600_000;
+/** Violations of one kind that are kept. */
+const sameMax = 3;
+
+export const simulate = async (options: SimulateOptions): Promise<SeedReport> => {
+  const { seed, sabotage } = options;
+  const chance = createChance(seed);
+  const scenario = scenarioOf(chance.fork('scenario'));
+  const clock = createClock(scenario.grainMs);
+  const trace = createTrace(() => `${(clock.uptimeMs() / 1_000).toFixed(1)}s`, options.show);
+  const violations: Violation[] = [];
+  const accuse = (invariant: InvariantName, seen: string): void => {
+    trace.say(`${invariant}: ${seen}`);
+    if (violations.filter((one) => one.invariant === invariant).length < sameMax) violations.push({ invariant, seen });
+  };
+
+  const isCalm = (): boolean => clock.uptimeMs() >= scenario.calmAtMs;
+  const crash =
+    options.crash === undefined
+      ? crashByChance(chance.fork('crash'), { probability: chance.fork('rate').pick([0, 0.004, 0.01, 0.02]), isCalm })
+      : options.crash === 'never'
+        ? neverCrash()
+        : crashOnce(options.crash);
+  const world = createWorld(scenario.tasks, chance.fork('world'));
+  const counts = { effect: 0, commit: 0 };
+  const disturbed: Record<string, number> = {};
+  let loops = scenario.loops;
+  let life: Life | undefined;
+  let lives = 0;
+
+  const parallel = new Map<string, number>(loops.map((loop) => [loop.name, 2]));
+  const machine = createMachine(clock, programsOf(clock, world), {
+    started: (process) => {
+      trace.say(`${process.spec.command} starts in ${process.jobDir}`);
+      watch.processStarted(process);
+    },
+    ended: (process) => trace.say(`${process.spec.command} in ${process.jobDir} ends: ${process.result?.end ?? ''}`),
+  });
+  const db = new DatabaseSync(':memory:');
+  // The journal's tables are made before the watch can read them.
+  const ground: Omit<Ground, 'watch'> = {
+    db,
+    clock,
+    world,
+    machine,
+    crash,
+    chance: chance.fork('engine'),
+    trace,
+    loops: () => loops,
+    machineLimit: scenario.machine,
+    disk: { refusals: 0 },
+    count: (what) => {
+      counts[what] += 1;
+    },
+    sabotage,
+  };
+  migrate(db, schemaVersion(db));
+  const watch = createWatch({
+    db,
+    world,
+    alive: machine.alive,
+    reader: () => life?.engine()?.reader,
+    limits: { machine: scenario.machine, loops: parallel },
+    accuse,
+    told: ({ kind, run }) => trace.say(`fact ${kind} ${run}`),
+  });
+
+  /** Lets everything happen that needs no time. */
+  const settle = async (): Promise<boolean> => {
+    let quiet = 0;
+    for (let turns = 0; quiet < quietTurns; turns += 1) {
+      if (turns > turnsMax) return false;
+      const before = counts.effect + counts.commit;
+      await turn();
+      quiet = counts.effect + counts.commit === before ? quiet + 1 : 0;
+    }
+    return true;
+  };
+
+  const bringUp = (): void => {
+    if (life?.isAlive() === true) return;
+    lives += 1;
+    life = startLife({ ...ground, watch });
+  };
+
+  let isDown = false;
+  /** Time goes on until then, with the engine started again whenever it has died. @returns false when it stood still */
+  const runUntil = async (isOver: () => boolean): Promise<boolean> => {
+    for (;;) {
+      if (!(await settle())) {
+        accuse('INV-09', 'The engine works on and on without time going on.');
+        return false;
+      }
+      if (isOver()) return true;
+      if (!isDown && life?.isAlive() !== true) {
+        isDown = true;
+        const downMs = lives === 0 ? 0 : chance.fork(`down/${lives}`).pick([100, 3_000, 3_000, 45_000, 240_000]);
+        clock.world.after(downMs, () => {
+          isDown = false;
+          bringUp();
+        });
+      }
+      if (!clock.leap()) return false;
+    }
+  };
+
+  if (options.crash === undefined) {
+    disturb(
+      {
+        chance: chance.fork('disturb'),
+        clock,
+        world,
+        machine,
+        trace,
+        watch,
+        disk: ground.disk,
+        life: () => life,
+        loops: () => loops,
+        setLoops: (next) => {
+          loops = next;
+        },
+      },
+      { calmAtMs: scenario.calmAtMs, happened: (kind) => (disturbed[kind] = (disturbed[kind] ?? 0) + 1) },
+    );
+  }
+
+  await runUntil(isCalm);
+  trace.say('calm');
+  // What people paused they let go on.
+  await runUntil(() => life?.isAlive() === true && life.scheduler() !== undefined);
+  for (const row of life?.engine()?.reader.runs({ states: ['paused'] }) ?? []) await life?.engine()?.resume(row.id).catch(() => {});
+  const settledAt = clock.uptimeMs() + settleMs;
+  await runUntil(() => clock.uptimeMs() >= settledAt && life?.isAlive() === true);
+  await life?.scheduler()?.look();
+
+  const engine = life?.engine();
+  if (engine === undefined) {
+    accuse('INV-18', `The engine does not come up: ${String(life?.problem())}`);
+  } else {
+    const { reader } = engine;
+    const books = { reader, loops, now: clock.wall(), accuse };
+    checkParked(books);
+    checkWindows(books);
+    await life?.stopTriggers();
+    const restAt = clock.uptimeMs() + restMs;
+    const open = (): number => reader.runs({ states: ['pending', 'running'] }).length;
+    await runUntil(() => (open() === 0 && machine.alive().length === 0) || clock.uptimeMs() >= restAt || life?.isAlive() !== true);
+    if (life?.isAlive() !== true) accuse('INV-18', `The engine died in the calm: ${String(life?.problem())}`);
+    const stopped = engine.health().stopped;
+    if (stopped !== undefined) accuse('INV-18', `The engine has stopped: ${stopped.message}`);
+    checkRest({ reader, ledger: watch.ledger, world, alive: machine.alive(), loops, now: clock.wall(), accuse });
+  }
+
+  const rows = engine?.reader.runs() ?? [];
+  const exits: Record<string, number> = {};
+  for (const row of rows.filter(isTaskRun)) {
+    const { exit } = row.endedAt === undefined ? { exit: { exit: row.state } as const } : outputOf(row);
+    const name = 'by' in exit ? `stopped: ${exit.by}` : exit.exit;
+    exits[name] = (exits[name] ?? 0) + 1;
+  }
+  const head = String(db.prepare("SELECT value FROM meta WHERE key = 'head'").get()?.['value'] ?? '');
+  const report: SeedReport = {
+    seed,
+    violations,
+    last: violations.length === 0 ? [] : trace.last(60),
+    hash: trace.hash(`${head}\n${JSON.stringify(world.landings)}`),
+    passed: crash.passed,
+    died: crash.died,
+    disturbed,
+    lives,
+    ticks: rows.filter((row) => !isTaskRun(row)).length,
+    runs: rows.filter(isTaskRun).length,
+    exits,
+    landings: world.landings.length,
+    sessions: world.sessions.length,
+    commits: counts.commit,
+    effects: counts.effect,
+    virtualMs: clock.uptimeMs(),
+  };
+  if (life?.isAlive() === true) life.die('the end');
+  await settle();
+  db.close();
+  return report;
+};
