@@ -30,11 +30,14 @@ export interface Task {
   readonly proof: TaskProof;
   /** The item of a task list this task is, so that its box can be ticked when it lands. Line from 1, file relative to the loop's folder. */
   readonly list?: { readonly file: string; readonly line: number } | undefined;
-  /** Name of the work in the world outside, by which other engines know it too: `github:owner/repo#12`. */
+  /** What it is called where others can see it, e.g. `github:owner/repo#12`: whoever works on it claims this name first, over all clones. */
   readonly claim?: string | undefined;
-  /** Keys of tasks that have to land before this one is started. */
-  readonly needs?: readonly string[] | undefined;
+  /** Keys of tasks that must have landed before this one is begun; none means it can be. */
+  readonly needs?: readonly TaskKey[] | undefined;
 }
+
+/** What no two runs may work on at once: its name in the outside world where it has one, else its key. */
+export const ownershipKeyOf = (task: Pick<Task, 'key' | 'claim'>): string => task.claim ?? task.key;
 
 /** Highest priority first, then by key, so that two discoveries of the same world give the same order. */
 export const rankTasks = (tasks: readonly Task[]): readonly Task[] =>

@@ -99,12 +99,20 @@ export const createDiscoverer = (parts: DiscoverParts): Discoverer => {
   return {
     async discover(request) {
       const all: Found[] = [];
-      for (const [index, entry] of request.loop.discover.entries()) all.push(await lookSafely(entry, `discover/${index + 1}`, request));
+      const unread: string[] = [];
+      for (const [index, entry] of request.loop.discover.entries()) {
+        const one = await lookSafely(entry, `discover/${index + 1}`, request);
+        all.push(one);
+        if (one.problems.length > 0) unread.push(sourceName(entry));
+      }
       const tasks = rankTasks(dedupeTasks(all.flatMap((one) => one.tasks)));
       const problems = all.flatMap((one) => one.problems);
-      if (tasks.length > tasksPerTick)
+      if (tasks.length > tasksPerTick) {
         problems.push(`${tasks.length} tasks were found and the first ${tasksPerTick} are looked at. The others come when these are done.`);
-      return { tasks: tasks.slice(0, tasksPerTick), setAside: all.flatMap((one) => one.setAside), problems };
+        unread.push(...tasks.slice(tasksPerTick).map((task) => task.source));
+      }
+      const setAside = all.flatMap((one) => one.setAside);
+      return { tasks: tasks.slice(0, tasksPerTick), setAside, problems, unread: [...new Set(unread)] };
     },
     async isStillOpen(request) {
       const { task, loop } = request;

@@ -13,7 +13,7 @@ export const taskBodyLetters = 350_000;
 const keyLetters = 300;
 
 /** What one source gave. */
-export type Found = Discovery;
+export type Found = Omit<Discovery, 'unread'>;
 
 export const found = (part: {
   readonly tasks?: readonly Task[];

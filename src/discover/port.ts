@@ -16,6 +16,8 @@ export interface Discovery {
   readonly setAside: readonly SetAside[];
   /** Sources that could not be read, one sentence each. A source that failed is not an empty one. */
   readonly problems: readonly string[];
+  /** Names of the sources whose tasks may not all be here: a task of theirs that is missing is not gone. */
+  readonly unread: readonly string[];
 }
 
 export interface DiscoverRequest {

@@ -12,6 +12,8 @@ const lineSchema = z.strictObject({
   priority: z.number().optional(),
   touches: z.array(z.string()).optional(),
   trust: z.enum(['trusted', 'repository', 'outside']).optional(),
+  claim: z.string().trim().min(1).max(300).optional(),
+  needs: z.array(z.string().trim().min(1).max(1_000)).max(100).optional(),
 });
 
 /** Most bad lines that are described one by one. */
@@ -40,6 +42,9 @@ const taskOf = (line: z.infer<typeof lineSchema>, source: string): Task => ({
   trust: line.trust === undefined || line.trust === 'outside' ? 'outside' : 'repository',
   source,
   proof: { by: 'checks' },
+  ...(line.claim === undefined ? {} : { claim: oneLine(line.claim, 300) }),
+  // A need names the key of another line, as that line's own `key` does.
+  ...(line.needs === undefined ? {} : { needs: [...new Set(line.needs.map((key) => keyOf('item', key)))] }),
 });
 
 /** Reads the JSON lines a command printed. Pure. Good lines are kept; a bad one is a problem with its number and what is wrong. */

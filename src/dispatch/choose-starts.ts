@@ -91,7 +91,7 @@ class Desk {
     if (gate.gate !== 'free') {
       const { message } = gate.cause;
       if (gate.gate === 'shut') return { why: 'breaker', until: gate.until, message };
-      if (this.#loops.of(item.loop) > 0) return { why: 'breaker', until: undefined, message };
+      if (this.#loops.of(item.loop) > 0) return { why: 'one-at-a-time', loop: item.loop, message };
     }
     const refusedUntil = quotas[item.provider];
     if (refusedUntil !== undefined && refusedUntil > this.#now && !resumed.has(item.id))
@@ -157,6 +157,7 @@ const waitEndsAt = (reason: WaitReason, now: EpochMs): EpochMs | undefined => {
     case 'blocked':
     case 'needs-unknown':
     case 'needs-circle':
+    case 'one-at-a-time':
     case 'owned':
     case 'full':
       return undefined;

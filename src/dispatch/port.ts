@@ -89,6 +89,8 @@ export type WaitReason =
   | { readonly why: 'needs-circle'; readonly tasks: readonly string[] }
   | { readonly why: 'owned'; readonly loop: string; readonly run: string | undefined }
   | { readonly why: 'breaker'; readonly until: EpochMs | undefined; readonly message: string }
+  /** Its loop has just failed, or tries whether it works again: one run at a time until one gets through. */
+  | { readonly why: 'one-at-a-time'; readonly loop: string; readonly message: string }
   | { readonly why: 'quota'; readonly provider: string; readonly until: EpochMs }
   | { readonly why: 'full'; readonly of: 'machine' | 'loop' | 'agent' | 'provider'; readonly name: string; readonly limit: number }
   | { readonly why: 'pace'; readonly until: EpochMs }

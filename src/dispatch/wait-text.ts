@@ -4,10 +4,11 @@ import type { Wake } from './wake.ts';
 /** An instant for people and logs; the command line may say it in local time from the data instead. */
 const at = (instant: number): string => new Date(instant).toISOString();
 
-const wakeText = (wake: Wake): string => {
+/** What a parked task waits for, in words. Pure. */
+export const wakeText = (wake: Wake): string => {
   switch (wake.on) {
     case 'time':
-      return `parked until ${at(wake.at)}`;
+      return `waits until ${at(wake.at)}`;
     case 'quota':
       return `waits for the limit of ${wake.provider} to end at ${at(wake.at)}`;
     case 'answer':
@@ -36,6 +37,8 @@ export const waitText = (reason: WaitReason): string => {
       return `claimed by loop ${reason.loop}${reason.run === undefined ? '' : ` (run ${reason.run})`}`;
     case 'breaker':
       return `its loop fails alike again and again: ${reason.message}${reason.until === undefined ? '' : ` Tried again at ${at(reason.until)}`}`;
+    case 'one-at-a-time':
+      return `loop ${reason.loop} goes on with one run at a time until one gets through: ${reason.message}`;
     case 'quota':
       return `${reason.provider} does not serve until ${at(reason.until)}`;
     case 'full':

@@ -49,6 +49,8 @@ type Tools = Omit<ContextTools, 'kin'> & { readonly store: Store; readonly stopp
 export const createExecutions = (tools: Tools): Executions => {
   const { store, clock, timers, bell, epoch } = tools;
   const executions = new Map<string, Execution>();
+  /** Runs that were left parked here: another process may let them go on. */
+  const parked = new Set<string>();
   const waiters = createWaiters((run) => resolveRun(store.blobs, run));
   const handlers = createHandlers();
   let isServing = false;
@@ -106,7 +108,10 @@ export const createExecutions = (tools: Tools): Executions => {
   };
 
   const settleBegun = (begun: Begun): readonly RunHandle[] => {
-    for (const run of begun.ended) waiters.resolve(run);
+    for (const run of begun.ended) {
+      parked.delete(run.id);
+      waiters.resolve(run);
+    }
     return begun.openings.map(({ opening, handler }) => launch(opening, handler));
   };
 
@@ -143,11 +148,13 @@ export const createExecutions = (tools: Tools): Executions => {
     keepPolling();
   };
 
+  const isNeeded = (): boolean => isServing || executions.size > 0 || parked.size > 0;
+
   const keepPolling = (): void => {
-    if (poll !== undefined || isClosed || (!isServing && executions.size === 0)) return;
+    if (poll !== undefined || isClosed || !isNeeded()) return;
     poll = timers.after(pollMs, () => {
       poll = undefined;
-      if (isServing || executions.size > 0) wake();
+      if (isNeeded()) wake();
     });
   };
 
@@ -195,8 +202,11 @@ export const createExecutions = (tools: Tools): Executions => {
   const conclude = (run: string, end: ExecutionEnd): void => {
     executions.delete(run);
     if (end.end === 'ended') waiters.resolve(end.run);
-    else if (end.end === 'left') wake();
-    if (isServing || executions.size > 0) return;
+    else if (end.end === 'left') {
+      parked.add(run);
+      wake();
+    }
+    if (isNeeded()) return;
     poll?.cancel();
     poll = undefined;
   };
@@ -209,6 +219,7 @@ export const createExecutions = (tools: Tools): Executions => {
     if (executions.has(run.id)) return handle;
     const execution = execute({ ...tools, kin, endChildren }, opening, handler);
     executions.set(run.id, execution);
+    parked.delete(run.id);
     keepPolling();
     void execution.finished.then((end) => conclude(run.id, end));
     return handle;

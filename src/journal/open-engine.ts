@@ -51,7 +51,7 @@ const openFiles = async ({ stateHome, clock }: EngineOptions, opened: { close():
 const openMemory = ({ stateHome, clock }: EngineOptions, { db, identity }: NonNullable<EngineTestOptions['memory']>): Ground => {
   migrate(db, schemaVersion(db));
   const epoch = takeOwnership(db, { stateHome, now: clock(), self: identity });
-  return { db, epoch, reader: { ...createReader(db, 'memory'), [Symbol.dispose]: () => {} } };
+  return { db, epoch, reader: { ...createReader(db, 'memory', createBlobs(stateHome)), [Symbol.dispose]: () => {} } };
 };
 
 /** `openEngine` with what only tests put in. */

@@ -138,11 +138,11 @@ export interface StepContext {
   /** Of the engine that performs it. A later engine has a higher one. */
   readonly epoch: number;
   /** Keeps details for the next performance of this step; written at most once a second, the last one wins. */
-  heartbeat(details: unknown): void;
+  readonly heartbeat: (details: unknown) => void;
   /** The last details an earlier performance kept; `undefined` when there are none. */
   readonly lastDetails: unknown;
   /** Adds to what the run spent, in the transaction of this performance's outcome or failure. */
-  charge(amounts: Amounts): void;
+  readonly charge: (amounts: Amounts) => void;
 }
 
 export interface SpawnOptions {

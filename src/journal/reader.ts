@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { readHead } from './append.ts';
+import { type Blobs, createBlobs } from './blobs.ts';
 import { type ChainLink, factLine, verifyChain } from './chain.ts';
 import { readOwner } from './owner.ts';
+import { resolvePayload, resolveRun } from './payload.ts';
 import type { Fact, JournalReader } from './port.ts';
 import { isAlive } from '../process/index.ts';
 import { journalHealth } from './health.ts';
@@ -21,7 +23,7 @@ const pageFacts = 1_000;
 type FactFilter = NonNullable<Parameters<JournalReader['facts']>[0]>;
 
 /** Reads a journal of any schema this release knows, without changing it. */
-export const createReader = (db: DatabaseSync, file: string): JournalReader => {
+export const createReader = (db: DatabaseSync, file: string, blobs: Blobs): JournalReader => {
   const isFirstSchema = schemaVersion(db) === 1;
   const columns = isFirstSchema ? firstRunColumns : runColumns;
   // There are as many texts as forms of filters, which is a few dozen.
@@ -71,12 +73,12 @@ export const createReader = (db: DatabaseSync, file: string): JournalReader => {
     runs: (filter = {}) =>
       reading(() => {
         const { sql, values } = runQuery(filter);
-        return all(`SELECT ${columns} FROM runs ${sql}`, values).map((row) => runOfRow(row));
+        return all(`SELECT ${columns} FROM runs ${sql}`, values).map((row) => resolveRun(blobs, runOfRow(row)));
       }),
     run: (id) =>
       reading(() => {
         const row = queries.get(`SELECT ${columns} FROM runs WHERE id = ?`, id);
-        return row === undefined ? undefined : runOfRow(row);
+        return row === undefined ? undefined : resolveRun(blobs, runOfRow(row));
       }),
     facts: (filter = {}) => reading(() => factRows(filter).map((row): Fact => factOfRow(row))),
     owner: () =>
@@ -98,7 +100,10 @@ export const createReader = (db: DatabaseSync, file: string): JournalReader => {
     registerEntry: (register, key) => reading(() => (isFirstSchema ? undefined : findRegisterEntry(queries, register, key))),
     register: (register, filter) => reading(() => (isFirstSchema ? [] : listRegister(queries, register, filter))),
     stream: (run, stream, afterSeq = 0) => reading(() => (isFirstSchema ? [] : readStream(queries, { run, stream, afterSeq }))),
-    signals: (run) => reading(() => (isFirstSchema ? [] : listSignals(queries, run))),
+    signals: (run) =>
+      reading(() =>
+        isFirstSchema ? [] : listSignals(queries, run).map((signal) => ({ ...signal, payload: resolvePayload(blobs, signal.payload) })),
+      ),
     health: () => reading(() => journalHealth(queries)),
     [Symbol.dispose]: () => {
       if (db.isOpen) db.close();
@@ -121,7 +126,7 @@ export const openReader = (stateHome: string): JournalReader | undefined => {
     db.exec(`PRAGMA busy_timeout = ${busyMs}`);
     const version = schemaVersion(db);
     assertKnownSchema(version, file);
-    if (version > 0) return createReader(db, file);
+    if (version > 0) return createReader(db, file, createBlobs(stateHome));
     db.close();
     return undefined;
   } catch (error) {

@@ -1,6 +1,7 @@
 import { Fault } from '../core/fault.ts';
 import type { Transaction } from './append.ts';
 import { canonicalJson } from './chain.ts';
+import { decodeJson } from './json.ts';
 import type { RunRow } from './port.ts';
 import { numberAt, textAt, textOrNone } from './rows.ts';
 import { findRun, openAgain, refusalToReopen } from './run-records.ts';
@@ -40,7 +41,7 @@ export const decideStep = (
   const { run: id, step, outcome } = asked;
   const run = findRun(transaction, id);
   if (run === undefined) return unknownRun(id);
-  const row = transaction.get("SELECT kind FROM steps WHERE run = ? AND key = ? AND state = 'intended'", id, step);
+  const row = transaction.get("SELECT kind, performed FROM steps WHERE run = ? AND key = ? AND state = 'intended'", id, step);
   if (run.attention?.code !== 'STEP_UNKNOWN' || run.attention.step !== step || row === undefined) {
     return new Fault('STEP_NOT_ASKED', `Run ${id} does not ask about a step ${JSON.stringify(step)}.`, { data: { run: id, step } });
   }
@@ -53,12 +54,15 @@ export const decideStep = (
     id,
     step,
   );
-  const decision =
-    outcome === undefined
-      ? { decision: 'perform-again' }
-      : { decision: 'outcome', outcome: outcome.text === undefined ? undefined : (JSON.parse(outcome.text) as unknown) };
-  const data = { key: step, kind: textAt(row, 'kind'), generation: run.generation, ...decision };
-  transaction.fact({ kind: 'step.decided', run: id, data: canonicalJson(data) });
+  const named = { key: step, kind: textAt(row, 'kind'), generation: run.generation, performance: numberAt(row, 'performed') };
+  if (outcome === undefined)
+    transaction.fact({ kind: 'step.decided', run: id, data: canonicalJson({ ...named, decision: 'perform-again' }) });
+  else
+    transaction.fact({
+      kind: 'step.completed',
+      run: id,
+      data: canonicalJson({ ...named, decided: true, outcome: decodeJson(outcome.text) }),
+    });
   releaseRun(transaction, run, { why: `${step} was decided` });
   return undefined;
 };

@@ -122,6 +122,7 @@ export const createScope = (options: {
   const controller = new AbortController();
   const suspension = new AbortController();
   let isClosed = false;
+  let isWarned = false;
   let doom: Defect | Fault | undefined;
 
   const broken = (sentence: string): Defect => {
@@ -164,6 +165,8 @@ export const createScope = (options: {
   };
 
   const park = async (attention: Attention): Promise<never> => {
+    // A cancelled run is brought to its end, whatever it would ask a person.
+    assertMayPerform();
     void suspend();
     await store.write((transaction) => parkRun(transaction, run, attention));
     return never();
@@ -174,6 +177,7 @@ export const createScope = (options: {
       hint: 'Let the loop call `continueAs` earlier.',
     });
     if (limits.onLimit === 'park') {
+      assertMayPerform();
       // A store that stops meanwhile has stopped the run already.
       park({ code: full.code, message: full.message }).catch(noop);
       return;
@@ -206,8 +210,13 @@ export const createScope = (options: {
     throw faultOfRecord(error, thrown);
   };
 
-  const warnOnce = (transaction: Transaction, key: string): void => {
-    if (!steps.has(key) && steps.size + 1 === stepsWarnAt) noteLongHistory(transaction, run, { keys: stepsWarnAt, keysMax: stepsMax });
+  const warnOnce = (transaction: Transaction): void => {
+    if (isWarned || used.size < stepsWarnAt) return;
+    noteLongHistory(transaction, run, { historyFrom: limits.historyFrom, keys: stepsWarnAt, keysMax: stepsMax });
+  };
+  /** Called after COMMIT, because the work of a write may be run again. */
+  const warned = (): void => {
+    isWarned ||= used.size >= stepsWarnAt;
   };
 
   const encodeOutcome = (step: StepRow, outcome: unknown): string | undefined =>
@@ -223,7 +232,7 @@ export const createScope = (options: {
   });
 
   const writeDone = (transaction: Transaction, done: StepRow, beside: Beside): void => {
-    warnOnce(transaction, done.key);
+    warnOnce(transaction);
     writeOutcome(transaction, run.id, done, detailsOf(beside));
     beside.also?.(transaction);
   };
@@ -287,7 +296,7 @@ export const createScope = (options: {
       const step = { ...freshStep(key, kind, run.generation), performed, plan, details: prior?.details };
       await store.write((transaction) => {
         writeIntent(transaction, run.id, step, details);
-        warnOnce(transaction, key);
+        warnOnce(transaction);
         also?.(transaction);
       });
       steps.set(key, step);
@@ -306,6 +315,7 @@ export const createScope = (options: {
         writeDone(transaction, done, beside);
         return settleCharge(transaction, beside.charge);
       });
+      warned();
       steps.set(step.key, done);
       overdraw(over);
       return resolvePayload(store.blobs, decodeJson(text));

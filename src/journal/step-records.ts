@@ -61,11 +61,21 @@ export const writeRetry = (transaction: Transaction, run: string, step: FailedSt
 export const keepDetails = (transaction: Transaction, step: { readonly run: string; readonly key: string }, details: string): void =>
   transaction.run('UPDATE steps SET details = ? WHERE run = ? AND key = ?', details, step.run, step.key);
 
+/** Once for each history: the facts are asked, because a replay passes the mark again. */
 export const noteLongHistory = (
   transaction: Transaction,
   run: Pick<RunRow, 'id' | 'generation'>,
-  size: { readonly keys: number; readonly keysMax: number },
-): void => transaction.fact({ kind: 'run.history-long', run: run.id, data: canonicalJson({ generation: run.generation, ...size }) });
+  size: { readonly historyFrom: number; readonly keys: number; readonly keysMax: number },
+): void => {
+  const { historyFrom, ...keys } = size;
+  const isNoted = transaction.get(
+    "SELECT 1 FROM facts WHERE run = ? AND kind = 'run.history-long' AND json_extract(data, '$.generation') >= ?",
+    run.id,
+    historyFrom,
+  );
+  if (isNoted !== undefined) return;
+  transaction.fact({ kind: 'run.history-long', run: run.id, data: canonicalJson({ generation: run.generation, ...keys }) });
+};
 
 /** A domain fact takes the place of its step's own fact. */
 export const writeDomainFact = (

@@ -25,13 +25,16 @@ export const waitUntil = async (
   const { clock, timers } = clockwork;
   const { until, mostMs, wake } = wait;
   const signals = [scope.signal, scope.suspended, ...(wake === undefined ? [] : [wake])];
+  const isWoken = (): boolean => wake?.aborted === true;
   let leftMs = Math.min(mostMs, until - clock());
   for (;;) {
-    if (leftMs <= 0 || wake?.aborted === true) break;
+    if (leftMs <= 0 || isWoken()) break;
     const waitMs = Math.min(leftMs, sliceMs);
     await pause(timers, waitMs, signals);
     if (scope.suspended.aborted) return never();
     scope.assertMayPerform();
+    // Woken early: the slice has not passed, so that it must not count as waited.
+    if (isWoken()) return until <= clock();
     leftMs = Math.min(leftMs - waitMs, until - clock());
   }
   if (scope.suspended.aborted) return never();

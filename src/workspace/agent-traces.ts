@@ -2,7 +2,7 @@ import { access, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Git } from './git.ts';
 import { listRefs } from './refs.ts';
-import type { LinkedWorktree } from './worktree-link.ts';
+import { readLine, type LinkedWorktree } from './worktree-link.ts';
 
 // What an agent did with git besides changing files. It may commit, switch, make branches, stop in the middle of a rebase.
 
@@ -96,6 +96,20 @@ const changesOfRefs = async (
   return { movedRefs, notes };
 };
 
+/** Where HEAD stands, and on which branch (full name). A HEAD that still names base needs no question to git. */
+const headOf = async (
+  { git, admin }: LinkedWorktree,
+  base: string,
+): Promise<{ readonly head: string; readonly branch: string | undefined }> => {
+  if ((await readLine(path.join(admin, 'HEAD'))) === base) return { head: base, branch: undefined };
+  const found = await git.run(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], { allow: [1, 128] });
+  const branch = await git.run(['symbolic-ref', '-q', 'HEAD'], { allow: [1, 128] });
+  return {
+    head: found.code === 0 ? found.bytes.toString('utf8').trim() : base,
+    branch: branch.code === 0 ? branch.bytes.toString('utf8').trim() : undefined,
+  };
+};
+
 /** @param before refs of the user when the workspace was opened; undefined when that is not known */
 export const tracesOf = async (
   worktree: LinkedWorktree,
@@ -103,15 +117,13 @@ export const tracesOf = async (
   before: ReadonlyMap<string, string> | undefined,
 ): Promise<Traces> => {
   const { git, admin } = worktree;
-  const found = await git.run(['rev-parse', '--verify', '-q', 'HEAD^{commit}'], { allow: [1, 128] });
-  const head = found.code === 0 ? found.bytes.toString('utf8').trim() : base;
-  const agentCommits = Number(await git.line(['rev-list', '--count', head, `^${base}`, '--']));
+  const { head, branch } = await headOf(worktree, base);
+  const agentCommits = head === base ? 0 : Number(await git.line(['rev-list', '--count', head, `^${base}`, '--']));
   const moves = await headMoves(admin);
   moves.delete(base);
 
   const notes: string[] = [];
-  const branch = await git.run(['symbolic-ref', '-q', 'HEAD'], { allow: [1, 128] });
-  if (branch.code === 0) notes.push(`The agent switched to branch ${shortName(branch.bytes.toString('utf8').trim())}.`);
+  if (branch !== undefined) notes.push(`The agent switched to branch ${shortName(branch)}.`);
   if (head !== base && !(await contains(git, base, head))) notes.push(`HEAD of the workspace (${head}) does not contain the base ${base}.`);
   const refs = before === undefined ? { movedRefs: [], notes: [] } : await changesOfRefs(git, { before, moves, head });
   notes.push(...refs.notes);

@@ -8,7 +8,7 @@ import { readOpening } from './places.ts';
 import type { Candidate, Repository } from './port.ts';
 import { listRefs, readFacts, readRef, runRef, updateRefs, writeFacts, type RefUpdate } from './refs.ts';
 import { snapshot } from './snapshot.ts';
-import { pathsBetween, treeOf } from './tree-reading.ts';
+import { pathsBetween, rememberTree, treeOf } from './tree-reading.ts';
 import { linkedWorktree } from './worktree-link.ts';
 
 /** What a commit alone does not tell; kept beside it so that a second call gives the same candidate. */
@@ -63,6 +63,7 @@ export const commitCandidate = async (request: {
 
   const env = await identityOf(git, request.nowMs / 1000);
   const commit = await git.line(['commit-tree', '--no-gpg-sign', '-p', base, '-F', '-', shot.tree], { env, input: `${request.message}\n` });
+  rememberTree(commit, shot.tree);
   const facts: Facts = {
     leftOut: shot.leftOut.map(({ path, why }) => ({ path, why })),
     unfinished,

@@ -4,6 +4,7 @@ import { makeDetachedCopy } from './detached-copy.ts';
 import { createGit, type Git } from './git.ts';
 import type { Repository } from './port.ts';
 import { removeFolder } from './remove-folder.ts';
+import { readSettings } from './settings.ts';
 import { fillSubmodules } from './submodules.ts';
 import { treeEntries } from './tree-reading.ts';
 
@@ -27,8 +28,6 @@ const putPinned = async (git: Git, pin: Pin): Promise<void> => {
 // fetches them, in one go, when it compares the commit with nothing.
 const fetchPromised = async (repository: Repository, commit: string): Promise<void> => {
   const git = createGit(repository.root);
-  const partial = await git.run(['config', '--get-regexp', String.raw`^(remote\..*\.promisor|extensions\.partialclone)$`], { allow: [1] });
-  if (partial.code !== 0) return;
   const empty = await git.line(['hash-object', '-t', 'tree', '--stdin']);
   await git.run(['diff-tree', '-r', '--numstat', '--no-renames', empty, commit, '--']);
 };
@@ -46,12 +45,16 @@ export const makeCleanRoom = async (request: {
   const { repository, dir, commit, pin } = request;
   await removeFolder(dir);
   try {
-    await fetchPromised(repository, commit);
-    if (pin !== undefined && pin.paths.length > 0) await fetchPromised(repository, pin.from);
-    const git = await makeDetachedCopy({ sourceDir: repository.commonDir, dir: path.resolve(dir), gitDir: undefined });
+    const sourceDir = repository.commonDir;
+    const settings = await readSettings(createGit(sourceDir, { gitDir: sourceDir }));
+    if (settings.some(({ key }) => /^(?:remote\..*\.promisor|extensions\.partialclone)$/.test(key))) {
+      await fetchPromised(repository, commit);
+      if (pin !== undefined && pin.paths.length > 0) await fetchPromised(repository, pin.from);
+    }
+    const git = await makeDetachedCopy({ sourceDir, dir: path.resolve(dir), gitDir: undefined, settings });
     await git.run(['checkout', '-q', '--detach', '--force', commit]);
     if (pin !== undefined && pin.paths.length > 0) await putPinned(git, pin);
-    await fillSubmodules(git, repository, undefined);
+    await fillSubmodules(git, repository, { modulesDir: undefined, sparse: false });
   } catch (fault) {
     // A half-made room must not be taken for one.
     await removeFolder(dir);

@@ -3,6 +3,7 @@ import { lstat, readFile, readlink } from 'node:fs/promises';
 import path from 'node:path';
 import { createGit } from './git.ts';
 import type { CheckoutFingerprint, Repository } from './port.ts';
+import { listRefs } from './refs.ts';
 
 /** Larger files are compared by size and time. */
 const hashedBytes = 32 * 1024 * 1024;
@@ -36,25 +37,43 @@ const statusPaths = (fields: readonly string[]): Map<string, string> => {
   return paths;
 };
 
+/** The git folder of the checkout: named by the link in a linked worktree. Read anew each time, so that a link put elsewhere shows. */
+const gitDirOf = async (repository: Repository): Promise<string> => {
+  if (repository.bare) return repository.root;
+  const link = path.join(repository.root, '.git');
+  const isFolder = (await lstat(link).catch(() => undefined))?.isDirectory() === true;
+  return isFolder ? link : createGit(repository.root).line(['rev-parse', '--absolute-git-dir']);
+};
+
 /**
  * What of the user's checkout must be the same before and after (L6). Reads alone: not even the times in the index are refreshed.
  * `status` is JSON: path to the state git reports and a hash of the bytes.
  */
 export const fingerprintCheckout = async (repository: Repository): Promise<CheckoutFingerprint> => {
   const git = createGit(repository.root);
-  const gitDir = await git.line(['rev-parse', '--absolute-git-dir']);
-  const head = await git.run(['rev-parse', '--verify', '-q', 'HEAD'], { allow: [1] });
-  const stash = await git.run(['rev-parse', '--verify', '-q', 'refs/stash'], { allow: [1] });
+  const gitDir = await gitDirOf(repository);
+  const stash = (await listRefs(git, 'refs/stash')).get('refs/stash') ?? '';
   const status: Record<string, string> = {};
-  if (!repository.bare) {
-    const fields = await git.fields(['status', '--porcelain=v2', '-z', '--untracked-files=all', '--no-renames']);
+  let head = '';
+  if (repository.bare) head = (await git.run(['rev-parse', '--verify', '-q', 'HEAD'], { allow: [1] })).bytes.toString('utf8').trim();
+  else {
+    const fields = await git.fields([
+      'status',
+      '--porcelain=v2',
+      '--branch',
+      '--no-ahead-behind',
+      '-z',
+      '--untracked-files=all',
+      '--no-renames',
+    ]);
+    head = fields.find((field) => field.startsWith('# branch.oid '))?.slice('# branch.oid '.length) ?? '';
     for (const [file, state] of statusPaths(fields)) status[file] = `${state} ${await fileHash(path.join(repository.root, file))}`;
   }
   return {
-    head: `${await fileHash(path.join(gitDir, 'HEAD'))} ${head.bytes.toString('utf8').trim()}`,
+    head: `${await fileHash(path.join(gitDir, 'HEAD'))} ${head}`,
     index: await fileHash(path.join(gitDir, 'index')),
     config: `${await fileHash(path.join(repository.commonDir, 'config'))} ${await fileHash(path.join(gitDir, 'config.worktree'))}`,
-    stash: `${stash.bytes.toString('utf8').trim()} ${await fileHash(path.join(repository.commonDir, 'logs', 'refs', 'stash'))}`,
+    stash: `${stash} ${await fileHash(path.join(repository.commonDir, 'logs', 'refs', 'stash'))}`,
     status: JSON.stringify(status),
   };
 };

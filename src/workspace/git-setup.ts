@@ -4,6 +4,7 @@ import path from 'node:path';
 import { createGit, type Git } from './git.ts';
 import type { GitSetup, Repository } from './port.ts';
 import { listRefs } from './refs.ts';
+import { readSettings } from './settings.ts';
 
 // All worktrees share one git folder, so an agent can reach what decides which bytes a checkout writes (filters, attributes) and which
 // programs git runs in the user's name (hooks, aliases, helpers). Such a change is neither work nor harmless.
@@ -19,18 +20,12 @@ const stateOf = async (file: string): Promise<string | undefined> => {
   return `${stat.mode.toString(8)} ${createHash('sha256').update(bytes).digest('hex')}`;
 };
 
+/** Values of the repository's own files, all of a key together: a second one that is added counts as a change. */
 const settingsOf = async (git: Git): Promise<ReadonlyMap<string, string>> => {
   const found = new Map<string, string>();
-  // Without the extension `--worktree` is the same as `--local`.
-  for (const scope of ['--local', '--worktree']) {
-    const { code, bytes } = await git.run(['config', scope, '--includes', '-z', '--list'], { allow: [1, 128] });
-    if (code !== 0) continue;
-    for (const setting of bytes.toString('utf8').split('\0')) {
-      const end = setting.indexOf('\n');
-      const key = end < 0 ? setting : setting.slice(0, end);
-      if (key === '' || passing.test(key)) continue;
-      found.set(`${scope} ${key}`, `${found.get(`${scope} ${key}`) ?? ''}${setting.slice(key.length)}`);
-    }
+  for (const { scope, key, value } of await readSettings(git)) {
+    if ((scope !== 'local' && scope !== 'worktree') || passing.test(key)) continue;
+    found.set(key, `${found.get(key) ?? ''}${value === undefined ? '' : `\n${value}`}`);
   }
   return found;
 };
@@ -39,7 +34,7 @@ const settingsOf = async (git: Git): Promise<ReadonlyMap<string, string>> => {
 export const readGitSetup = async (repository: Repository): Promise<GitSetup> => {
   const git = createGit(repository.root);
   const setup: Record<string, string> = {};
-  for (const [key, value] of await settingsOf(git)) setup[`setting ${key.replace(/^--\w+ /, '')}`] = value;
+  for (const [key, value] of await settingsOf(git)) setup[`setting ${key}`] = value;
   const hooks = await readdir(path.join(repository.commonDir, 'hooks')).catch(() => []);
   for (const name of [...hooks.filter((hook) => !hook.endsWith('.sample')).map((hook) => `hooks/${hook}`), ...files]) {
     const state = await stateOf(path.join(repository.commonDir, name));

@@ -7,7 +7,7 @@ import { commitCandidate, lastCandidate, readCandidate } from './candidate.ts';
 import { makeCleanRoom } from './clean-room.ts';
 import { createGit, type Git } from './git.ts';
 import { countUnnamed, holdsOf } from './holds.ts';
-import { identityOf } from './identity.ts';
+import { engineIdentity, identityOf } from './identity.ts';
 import { placesIn, readOpening, writeOpening, type Places } from './places.ts';
 import type { Repository, WorkspaceInfo, WorkspaceManager } from './port.ts';
 import { checkName, readRef, runRef, savedRef, updateRefs } from './refs.ts';
@@ -52,15 +52,16 @@ const openWorktree = async (
     await mkdir(places.lost(run), { recursive: true });
     await rename(dir, path.join(places.lost(run), String(context.nowMs)));
   }
-  await forgetMissing(git, places.worktrees);
+  await forgetMissing(git, repository, places.worktrees);
   await removeFolder(places.modules(run));
   const before = opening ?? { base, createdAt: context.nowMs, refs: Object.fromEntries(await userRefs(git)) };
-  await updateRefs(git, [{ ref: runRef(run, 'base'), to: base, from: 'any' }], await identityOf(git, context.nowMs / 1000));
+  await updateRefs(git, [{ ref: runRef(run, 'base'), to: base, from: 'any' }], engineIdentity(context.nowMs / 1000));
   const last = await lastCandidate(git, run);
   await git.run(['worktree', 'add', '--detach', '--', dir, last?.head ?? base]);
   const worktree = await linkedWorktree(repository, dir);
   if (last !== undefined) await worktree.git.run(['read-tree', '-u', '--reset', last.commit]);
-  await fillSubmodules(worktree.git, repository, places.modules(run));
+  const sparse = await isThere(path.join(worktree.admin, 'info', 'sparse-checkout'));
+  await fillSubmodules(worktree.git, repository, { modulesDir: places.modules(run), sparse });
   await writeOpening(places.record(run), before);
   return dir;
 };
@@ -92,11 +93,13 @@ export const createWorkspaces = (options: {
     const shot = await snapshot({ worktree, base, indexFile: at.index(run), modulesDir: at.modules(run), keepLarge: false });
     const traces = await tracesOf(worktree, base, undefined);
     const landedTrees = new Set(await Promise.all(landed.map((commit) => treeOf(git, commit))));
+    const named = landedTrees.has(shot.tree);
     const view = {
       snapshot: shot,
       baseTree: await treeOf(git, base),
       headTree: await treeOf(git, traces.head),
-      unnamedCommits: await countUnnamed(git, [traces.head, ...traces.left]),
+      // Where the tree is safe already, nobody asks for the commits it was made of.
+      unnamedCommits: named ? 0 : await countUnnamed(git, [traces.head, ...traces.left]),
       landedTrees,
     };
     return { worktree, base, shot, traces, view, holds: holdsOf(view) };
@@ -104,7 +107,7 @@ export const createWorkspaces = (options: {
 
   const remove = async (run: string, at: Places): Promise<void> => {
     await removeFolder(at.worktree(run));
-    await forgetMissing(git, at.worktrees);
+    await forgetMissing(git, repository, at.worktrees);
     await removeFolder(at.modules(run));
     await removeFolder(at.record(run));
   };

@@ -50,14 +50,17 @@ export const findRepository = async (cwd: string): Promise<Repository> => {
     throw new Rejection(`The folder ${cwd} does not exist.`, { hint: String(cause) });
   });
   const git = createGit(dir);
-  const found = await git.run(['rev-parse', '--path-format=absolute', '--git-common-dir'], { allow: [128] });
+  const asked = ['--is-bare-repository', '--is-inside-work-tree', '--path-format=absolute', '--git-common-dir'];
+  const found = await git.run(['rev-parse', ...asked], { allow: [128] });
   if (found.code !== 0) {
     if (/not a git repository/.test(found.errors)) throw await notARepository(dir);
     throw new Rejection(`Git does not read the repository of ${dir}: ${oneLine(found.errors, 300)}`);
   }
-  const commonDir = found.bytes.toString('utf8').replace(/\n$/, '');
-  const bare = (await git.line(['rev-parse', '--is-bare-repository'])) === 'true';
-  if (!bare && (await git.line(['rev-parse', '--is-inside-work-tree'])) !== 'true') {
+  // The path comes last, because it may hold line feeds.
+  const [isBare, isInside, ...rest] = found.bytes.toString('utf8').replace(/\n$/, '').split('\n');
+  const commonDir = rest.join('\n');
+  const bare = isBare === 'true';
+  if (!bare && isInside !== 'true') {
     throw new Rejection(`${dir} is inside a git folder, not in a work tree.`, { hint: 'Start Gyre in the folder your files are in.' });
   }
   const root = await realpath(await git.line(bare ? ['rev-parse', '--absolute-git-dir'] : ['rev-parse', '--show-toplevel']));

@@ -19,6 +19,8 @@ export interface Snapshot {
   readonly notes: readonly string[];
 }
 
+/** Mode of a submodule in a tree or index. */
+const gitlinkMode = '160000';
 const cleanComparedFiles = 300;
 const cleanComparedBytes = 8 * 1024 * 1024;
 
@@ -130,8 +132,11 @@ const untakeable = async (file: string): Promise<{ readonly why: string; readonl
   return readable ? undefined : { why: 'it may not be read', readable };
 };
 
-/** Takes what changed in tracked files. Removals first: a folder may stand where a file was. */
-const takeTracked = async (worktree: LinkedWorktree, env: Readonly<Record<string, string>>): Promise<readonly Reason[]> => {
+/** Looks what changed in tracked files. What is gone leaves the index at once: a folder may stand where a file was. */
+const lookAtTracked = async (
+  worktree: LinkedWorktree,
+  env: Readonly<Record<string, string>>,
+): Promise<{ readonly changed: readonly string[]; readonly reasons: readonly Reason[] }> => {
   const fields = await worktree.git.fields(['diff-files', '-z', '--name-status', '--no-renames', '--ignore-submodules=all'], { env });
   const gone = new Set<string>();
   const there = new Set<string>();
@@ -146,24 +151,36 @@ const takeTracked = async (worktree: LinkedWorktree, env: Readonly<Record<string
     (deleted ? gone : there).add(file);
   }
   if (gone.size > 0) await worktree.git.run(['update-index', '--force-remove', '-z', '--stdin'], { env, input: lines([...gone]) });
-  const changed = [...there].filter((file) => !gone.has(file));
-  if (changed.length > 0) await worktree.git.run(['update-index', '--add', '-z', '--stdin'], { env, input: lines(changed) });
-  return reasons;
+  return { changed: [...there].filter((file) => !gone.has(file)), reasons };
+};
+
+/** What the private index has other than base: one entry of `git diff-index --raw` each. */
+interface Staged {
+  readonly status: string;
+  readonly modes: readonly [before: string, after: string];
+  /** The object on base, zeros for a file that is new. */
+  readonly object: string;
+  readonly path: string;
+}
+
+const stagedAgainst = async (git: Git, base: string, env: Readonly<Record<string, string>>): Promise<readonly Staged[]> => {
+  const raw = await git.fields(['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', base, '--'], { env });
+  const staged: Staged[] = [];
+  for (let at = 0; at + 1 < raw.length; at += 2) {
+    const [before = '', after = '', object = '', , status = ''] = (raw[at] ?? '').slice(1).split(' ');
+    staged.push({ status, modes: [before, after], object, path: raw[at + 1] ?? '' });
+  }
+  return staged;
 };
 
 /** A file whose bytes are those that a checkout of base writes is unchanged, whatever line ending rules would make of it now. */
-const undoConversions = async (git: Git, dir: string, base: string, env: Readonly<Record<string, string>>): Promise<void> => {
-  const raw = await git.fields(['diff-index', '--cached', '--raw', '-z', '--no-abbrev', '--no-renames', '--diff-filter=M', base, '--'], {
-    env,
-  });
+const undoConversions = async (git: Git, dir: string, staged: readonly Staged[], env: Readonly<Record<string, string>>): Promise<void> => {
   const restored: string[] = [];
-  for (let at = 0; at + 1 < raw.length && at / 2 < cleanComparedFiles; at += 2) {
-    const [before = '', after = '', object = ''] = (raw[at] ?? '').slice(1).split(' ');
-    const file = raw[at + 1] ?? '';
+  for (const { modes, object, path: file } of staged.filter((one) => one.status === 'M').slice(0, cleanComparedFiles)) {
     const found = await lstat(path.join(dir, file)).catch(() => undefined);
-    if (before !== after || found?.isFile() !== true || found.size > cleanComparedBytes) continue;
+    if (modes[0] !== modes[1] || found?.isFile() !== true || found.size > cleanComparedBytes) continue;
     const fresh = await git.run(['cat-file', '--filters', `--path=${file}`, object], { env, allow: [128] });
-    if (fresh.code === 0 && fresh.bytes.equals(await readFile(path.join(dir, file)))) restored.push(`${before} ${object}\t${file}\0`);
+    if (fresh.code === 0 && fresh.bytes.equals(await readFile(path.join(dir, file)))) restored.push(`${modes[0]} ${object}\t${file}\0`);
   }
   if (restored.length > 0) await git.run(['update-index', '-z', '--index-info'], { env, input: restored.join('') });
 };
@@ -174,7 +191,7 @@ const takeSubmodules = async (
   base: string,
   states: readonly SubmoduleState[],
   env: Readonly<Record<string, string>>,
-): Promise<{ readonly notes: string[]; readonly reasons: Reason[] }> => {
+): Promise<{ readonly notes: readonly string[]; readonly reasons: readonly Reason[] }> => {
   const staged = await gitlinks(git, env);
   const byPath = new Map(states.map((state) => [state.path, state]));
   const recorded = new Map((await treeEntries(git, base, [...staged.keys(), '.gitmodules'])).map((entry) => [entry.path, entry]));
@@ -213,25 +230,25 @@ export const snapshot = async (request: {
   try {
     await copyIndex(worktree, indexFile, env);
     await seeEveryFile(worktree, env);
-    const odd = await takeTracked(worktree, env);
+    const tracked = await lookAtTracked(worktree, env);
     const untracked = await sortNewFiles(
       worktree,
       base,
       await git.fields(['ls-files', '-o', '--exclude-standard', '-z'], { env }),
       request.keepLarge,
     );
-    if (untracked.keep.length > 0) await git.run(['update-index', '--add', '-z', '--stdin'], { env, input: lines(untracked.keep) });
+    const taking = [...tracked.changed, ...untracked.keep];
+    if (taking.length > 0) await git.run(['update-index', '--add', '-z', '--stdin'], { env, input: lines(taking) });
+    const differing = await stagedAgainst(git, base, env);
     // The agent may have committed or staged what is never to be committed.
-    const added = await git.fields(
-      ['diff-index', '--cached', '-z', '--name-only', '--no-renames', '--ignore-submodules=all', '--diff-filter=A', base, '--'],
-      { env },
-    );
+    const added = differing.filter(({ status, modes }) => status === 'A' && modes[1] !== gitlinkMode).map((one) => one.path);
     const staged = await sortNewFiles(worktree, base, added, request.keepLarge);
     if (staged.drop.length > 0) await git.run(['update-index', '--force-remove', '-z', '--stdin'], { env, input: lines(staged.drop) });
-    await undoConversions(git, dir, base, env);
+    await undoConversions(git, dir, differing, env);
     const submodules = await submoduleStates(dir, request.modulesDir);
-    const taken = await takeSubmodules(git, base, submodules, env);
-    const reasons = [...new Map([...untracked.reasons, ...staged.reasons]).values(), ...odd, ...taken.reasons];
+    const links = submodules.length > 0 || differing.some(({ modes }) => modes[1] === gitlinkMode);
+    const taken = links ? await takeSubmodules(git, base, submodules, env) : { notes: [], reasons: [] };
+    const reasons = [...new Map([...untracked.reasons, ...staged.reasons]).values(), ...tracked.reasons, ...taken.reasons];
     return { tree: await git.line(['write-tree'], { env }), leftOut: reasons, submodules, notes: taken.notes };
   } finally {
     await rm(indexFile, { force: true });

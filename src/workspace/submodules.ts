@@ -126,10 +126,18 @@ const fill = async (
 /**
  * Fills the submodules of a fresh checkout at the commits its index names, from those of the user, nested ones too. One that the user
  * has not filled stays empty.
- * @param modulesDir where the git folders of the submodules go (out of the agent's folder); inside of each submodule when undefined
+ * @param checkout.modulesDir where the git folders of the submodules go (out of the agent's folder); inside of each submodule when undefined
+ * @param checkout.sparse whether files of the commit may be missing from the folder
  * @throws Fault `SUBMODULE_UNAVAILABLE`
  */
-export const fillSubmodules = async (git: Git, repository: Repository, modulesDir: string | undefined): Promise<void> => {
+export const fillSubmodules = async (
+  git: Git,
+  repository: Repository,
+  checkout: { readonly modulesDir: string | undefined; readonly sparse: boolean },
+): Promise<void> => {
+  const { modulesDir, sparse } = checkout;
+  // Without this file no submodule has a name, so none can be found in the user's checkout.
+  if (!sparse && (await lstat(path.join(git.dir, '.gitmodules')).catch(() => undefined)) === undefined) return;
   const gitDir = await createGit(repository.root).line(['rev-parse', '--absolute-git-dir']);
   const gitDirs = [...new Set([repository.commonDir, gitDir])];
   await fill(git, { gitDirs, workTree: repository.bare ? undefined : repository.root }, { modulesDir, prefix: '', depth: 0 });

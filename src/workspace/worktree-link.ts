@@ -1,4 +1,4 @@
-import { lstat, readFile, realpath } from 'node:fs/promises';
+import { lstat, readFile, readdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { Fault } from '../core/fault.ts';
 import { createGit, type Git } from './git.ts';
@@ -8,13 +8,16 @@ import type { Repository } from './port.ts';
 // git looks upward and works in whatever repository it meets there. So the link is checked before every use, and git is then told
 // both ends by name.
 
-const readLine = async (file: string): Promise<string | undefined> => {
+/** A file's text without blanks at its ends; undefined for what is no plain file. */
+export const readLine = async (file: string): Promise<string | undefined> => {
   try {
     return (await lstat(file)).isFile() ? (await readFile(file, 'utf8')).trim() : undefined;
   } catch {
     return undefined;
   }
 };
+
+const isThere = async (file: string): Promise<boolean> => (await lstat(file).catch(() => undefined)) !== undefined;
 
 const real = (file: string): Promise<string | undefined> => realpath(file).catch(() => undefined);
 
@@ -75,11 +78,16 @@ export const listWorktrees = async (git: Git): Promise<ListedWorktree[]> => {
     });
 };
 
-/** Forgets worktrees of ours whose folder is gone. Entries of the user, and those being made right now, are left alone. */
-export const forgetMissing = async (git: Git, worktreesDir: string): Promise<void> => {
-  for (const { dir, locked } of await listWorktrees(git)) {
-    const ours = path.dirname(dir) === worktreesDir;
-    if (ours && !locked && (await lstat(dir).catch(() => undefined)) === undefined)
-      await git.run(['worktree', 'remove', '--force', '--', dir], { allow: [128] });
+/**
+ * Forgets worktrees of ours whose folder is gone. Entries of the user, and those being made right now, are left alone. What git keeps of
+ * them is read from its files: git is asked only when there is something to forget.
+ */
+export const forgetMissing = async (git: Git, repository: Repository, worktreesDir: string): Promise<void> => {
+  const all = path.join(repository.commonDir, 'worktrees');
+  for (const name of await readdir(all).catch(() => [])) {
+    const link = await readLine(path.join(all, name, 'gitdir'));
+    const dir = link === undefined ? '' : path.dirname(path.resolve(all, name, link));
+    if (path.dirname(dir) !== worktreesDir || (await isThere(dir)) || (await isThere(path.join(all, name, 'locked')))) continue;
+    await git.run(['worktree', 'remove', '--force', '--', dir], { allow: [128] });
   }
 };

@@ -11,7 +11,7 @@ import { loopOf, observation, partsOf, recordedChecks, report, requestOf, tempor
 const discoverIn = async (...runs: readonly CheckObservation[]): Promise<Discovery> =>
   createDiscoverer(partsOf({ checks: recordedChecks(runs).checks })).discover(requestOf([testsEntry()]));
 
-const nothing: Discovery = { tasks: [], setAside: [], problems: [] };
+const nothing: Discovery = { tasks: [], setAside: [], problems: [], unread: [] };
 
 describe('failing tests as tasks', () => {
   test('DSC-01 a test red in every run is one task with its proof, its evidence and a stable key', async () => {
@@ -33,6 +33,7 @@ describe('failing tests as tasks', () => {
       ],
       setAside: [],
       problems: [],
+      unread: [],
     });
   });
 

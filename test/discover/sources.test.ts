@@ -44,6 +44,17 @@ describe('command: sources', () => {
     ]);
   });
 
+  test('DSP-07 a line may name what it is called outside and the lines it needs', async () => {
+    const lines = ['{"key":"12","title":"B","claim":" github:o/r#12\\n","needs":["7","7","test:x"]}', '{"key":"7","title":"A"}'];
+    const [a, b] = (await discoverWith(command('cat x'), { x: lines.join('\n') })).tasks;
+    expect(a).toMatchObject({ key: 'item:12', claim: 'github:o/r#12', needs: ['item:7', 'item:test:x'] });
+    expect(b).not.toHaveProperty('claim');
+    expect(b).not.toHaveProperty('needs');
+    const bad = await discoverWith(command('cat x'), { x: '{"key":"1","title":"A","claim":"","needs":"7"}' });
+    expect(bad.tasks).toEqual([]);
+    expect(bad.problems.join()).toMatch(/claim: .*needs: /);
+  });
+
   test('L12 a line is outside text unless it says repository, and cannot make itself trusted', async () => {
     const text = ['a', 'outside', 'repository', 'trusted'].map((trust) =>
       JSON.stringify({ key: trust, title: 't', ...(trust === 'a' ? {} : { trust }) }),
@@ -187,7 +198,16 @@ describe('several sources', () => {
     await expect(createDiscoverer(parts).discover(requestOf([{ from: 'tasks', file: 'TODO.md' }]))).rejects.toThrow('broken');
   });
 
+  test('L2 the sources that were not read whole are named, so that what is missing of them is not taken for gone', async () => {
+    expect((await discoverWith(command(`echo '{"key":"a","title":"A"}'`))).unread).toEqual([]);
+    expect((await discoverWith(command('exit 3'))).unread).toEqual(['command: exit 3']);
+    const more = await discoverWith(command('cat x'), {
+      x: Array.from({ length: 1_001 }, (_, at) => `{"key":"${at}","title":"t"}`).join('\n'),
+    });
+    expect([more.tasks.length, more.unread]).toEqual([1_000, ['command: cat x']]);
+  });
+
   test('L10 a loop without sources does nothing at all', async () => {
-    expect(await createDiscoverer(partsOf({})).discover(requestOf([]))).toEqual({ tasks: [], setAside: [], problems: [] });
+    expect(await createDiscoverer(partsOf({})).discover(requestOf([]))).toEqual({ tasks: [], setAside: [], problems: [], unread: [] });
   });
 });

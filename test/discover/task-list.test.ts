@@ -83,6 +83,7 @@ test('L15 a list that is not in the commit is a problem, not an empty list', asy
     tasks: [],
     setAside: [],
     problems: ['tasks: TODO.md: the file does not exist in commit aaaaaaaaaaaa. Commit it, or correct its path.'],
+    unread: ['tasks: TODO.md'],
   });
 });
 

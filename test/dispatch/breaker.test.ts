@@ -51,7 +51,7 @@ describe('the breaker of a loop', () => {
     expect(breaker).toMatchObject({ state: 'closed', tasks: ['c'] });
   });
 
-  it('DSP-17 a probe goes out after the cool-down, and its failure opens again for longer and in silence', () => {
+  it('DPT-17 a probe goes out after the cool-down, and its failure opens again for longer and in silence', () => {
     const opened = fail(fail(closedBreaker, 'a').breaker, 'b');
     expect(breakerGate(opened.breaker, after(299_999)).gate).toBe('shut');
     expect(breakerGate(opened.breaker, after(300_000)).gate).toBe('probe');
@@ -65,20 +65,20 @@ describe('the breaker of a loop', () => {
     expect(breaker).toMatchObject({ probeAt: after(3_600_000), opens: 42 });
   });
 
-  it('DSP-17 a probe that fails in another way is told again, unless the task itself failed', () => {
+  it('DPT-17 a probe that fails in another way is told again, unless the task itself failed', () => {
     const half = beginProbe(fail(fail(closedBreaker, 'a').breaker, 'b').breaker, 'run of c');
     expect(fail(half, 'c', { fingerprint: 'disk', class: 'machine' }).notice?.class).toBe('machine');
     expect(fail(half, 'c', { fingerprint: 'red', class: 'task' })).toMatchObject({ breaker: { state: 'closed' }, notice: undefined });
   });
 
-  it('DSP-17 what fails late, begun before the opening, changes nothing', () => {
+  it('DPT-17 what fails late, begun before the opening, changes nothing', () => {
     const { breaker } = fail(fail(closedBreaker, 'a').breaker, 'b');
     expect(fail(breaker, 'late')).toEqual({ breaker, notice: undefined });
     const half = beginProbe(breaker, 'run of c');
     expect(fail(half, 'late')).toEqual({ breaker: half, notice: undefined });
   });
 
-  it('DSP-17 a probe that was cut off leaves room for another', () => {
+  it('DPT-17 a probe that was cut off leaves room for another', () => {
     const half = beginProbe(fail(fail(closedBreaker, 'a').breaker, 'b').breaker, 'run of c');
     expect(abandonProbe(half, 'another run', noon)).toEqual(half);
     expect(breakerGate(abandonProbe(half, 'run of c', after(5)), after(5)).gate).toBe('probe');

@@ -9,7 +9,7 @@ const reasons = (decision: StartDecision): Readonly<Record<string, string>> =>
   Object.fromEntries(decision.waits.map(({ item: waiting, reason }) => [waiting.id, reason.why]));
 
 describe('limits', () => {
-  it('DSP-10 each kind of slot is counted with what runs already and the sentence names it', () => {
+  it('DPT-10 each kind of slot is counted with what runs already and the sentence names it', () => {
     const queue = [
       item('a', { place: 1 }),
       item('b', { place: 2, loop: 'docs', agent: 'codex' }),
@@ -31,14 +31,14 @@ describe('limits', () => {
     ]);
   });
 
-  it('DSP-10 a full machine starts nothing and says so of each', () => {
+  it('DPT-10 a full machine starts nothing and says so of each', () => {
     const decision = chooseStarts(view({ queue: items(3), running: [running('r1')] }, { machine: 1 }), noon);
     expect(started(decision)).toEqual([]);
     expect(reasons(decision)).toEqual({ t0001: 'full', t0002: 'full', t0003: 'full' });
     expect(decision.nextLookAt).toBeUndefined();
   });
 
-  it('DSP-11 two runs never work on one task, whatever loops they belong to', () => {
+  it('DPT-11 two runs never work on one task, whatever loops they belong to', () => {
     const queue = [
       item('fix/x', { ownership: 'github:o/r#12' }),
       item('docs/x', { ownership: 'github:o/r#12', loop: 'docs' }),
@@ -54,7 +54,7 @@ describe('limits', () => {
 });
 
 describe('pace and pressure', () => {
-  it('DSP-12 starts keep their gap and the next look is when the next is due', () => {
+  it('DPT-12 starts keep their gap and the next look is when the next is due', () => {
     const paced = view({ queue: items(3), recentStarts: [{ at: after(-400), loop: 'fix' }] }, { gapMs: 1_000 });
     const early = chooseStarts(paced, noon);
     expect(started(early)).toEqual([]);
@@ -64,19 +64,19 @@ describe('pace and pressure', () => {
     expect(due.nextLookAt).toBe(after(1_600));
   });
 
-  it('DSP-12 no minute has more starts than allowed', () => {
+  it('DPT-12 no minute has more starts than allowed', () => {
     const recentStarts = [-70_000, -50_000, -10_000].map((ms) => ({ at: after(ms), loop: 'fix' }));
     const decision = chooseStarts(view({ queue: items(5), recentStarts }, { startsPerMinute: 3 }), noon);
     expect(started(decision)).toEqual(['t0001']);
     expect(decision.nextLookAt).toBe(after(10_000));
   });
 
-  it('DSP-12 a clock that was set back by a day holds nobody up for longer than the gap', () => {
+  it('DPT-12 a clock that was set back by a day holds nobody up for longer than the gap', () => {
     const future = view({ queue: items(1), recentStarts: [{ at: after(86_400_000), loop: 'fix' }] }, { gapMs: 1_000 });
     expect(chooseStarts(future, noon).nextLookAt).toBe(after(1_000));
   });
 
-  it('DSP-13 a loaded machine starts nothing more, but one run where none is open', () => {
+  it('DPT-13 a loaded machine starts nothing more, but one run where none is open', () => {
     const machine = { loadPerCpu: 3, freeMemoryBytes: 1e9 };
     const limits = { loadPerCpuMax: 2 };
     const busy = chooseStarts(view({ queue: items(2), running: [running('r1')], machine }, limits), noon);
@@ -85,7 +85,7 @@ describe('pace and pressure', () => {
     expect(started(chooseStarts(view({ queue: items(2), machine }, limits), noon))).toEqual(['t0001']);
   });
 
-  it('DSP-13 without memory nothing is started at all', () => {
+  it('DPT-13 without memory nothing is started at all', () => {
     const machine = { loadPerCpu: 0, freeMemoryBytes: 10_485_760 };
     const decision = chooseStarts(view({ queue: items(1), machine }, { freeMemoryBytesMin: 536_870_912 }), noon);
     expect(decision.waits.map(({ reason }) => waitText(reason))).toEqual(['10 MB of memory are free, below 512']);
@@ -93,7 +93,7 @@ describe('pace and pressure', () => {
 });
 
 describe('order', () => {
-  it('DSP-14 ten minutes of waiting are worth one point of priority', () => {
+  it('DPT-14 ten minutes of waiting are worth one point of priority', () => {
     const older = item('older', { enqueuedAt: after(-21 * 60_000), priority: 0, place: 9 });
     const urgent = item('urgent', { priority: 2, place: 10 });
     const most = item('most', { priority: 3, place: 11 });
@@ -101,7 +101,7 @@ describe('order', () => {
     expect(started(decision)).toEqual(['most', 'older', 'urgent']);
   });
 
-  it('DSP-14 a parked item takes its old place when it wakes', () => {
+  it('DPT-14 a parked item takes its old place when it wakes', () => {
     const first = item('first', { place: 1, enqueuedAt: after(-60_000), wake: { on: 'time', at: after(5_000) } });
     const queue = [item('second', { place: 2 }), item('third', { place: 3 }), first];
     const asleep = chooseStarts(view({ queue }, { perLoop: { fix: 1 } }), noon);
@@ -111,13 +111,23 @@ describe('order', () => {
     expect(started(chooseStarts(view({ queue }, { perLoop: { fix: 1 } }), after(5_000)))).toEqual(['first']);
   });
 
-  it('DSP-15 a loop with a thousand items leaves the others their share', () => {
+  it('DPT-15 a loop with a thousand items leaves the others their share', () => {
     const queue = [...items(1_000, {}, 'a'), ...items(3, { loop: 'docs' }, 'b'), ...items(3, { loop: 'deps' }, 'c')];
     const decision = chooseStarts(view({ queue }, { machine: 6 }), noon);
     expect(started(decision)).toEqual(['c0001', 'b0001', 'a0001', 'c0002', 'b0002', 'a0002']);
   });
 
-  it('DSP-15 with one slot, starts follow the weights', () => {
+  it('DPT-15 slots held now count before starts made lately', () => {
+    const queue = [item('fix/a'), item('docs/a', { loop: 'docs' })];
+    const recentStarts = Array.from({ length: 9 }, (_, at) => ({ at: after(-at * 60_000), loop: 'docs' }));
+    expect(started(chooseStarts(view({ queue, running: [running('r1')], recentStarts }, { machine: 2 }), noon))).toEqual(['docs/a']);
+    // Starts older than an hour are forgotten.
+    const old = recentStarts.map(({ loop }) => ({ at: after(-3_600_000), loop }));
+    expect(started(chooseStarts(view({ queue, recentStarts }, { machine: 1 }), noon))).toEqual(['fix/a']);
+    expect(started(chooseStarts(view({ queue, recentStarts: old }, { machine: 1 }), noon))).toEqual(['docs/a']);
+  });
+
+  it('DPT-15 with one slot, starts follow the weights', () => {
     const queue = [...items(100, {}, 'a'), ...items(100, { loop: 'docs' }, 'b')];
     let left: readonly QueuedItem[] = queue;
     const recentStarts: { at: EpochMs; loop: string }[] = [];
@@ -184,7 +194,18 @@ describe('breaker, quota and people', () => {
     const closed = { state: 'closed', cause, tasks: ['x'] } as const;
     expect(started(chooseStarts(view({ queue: items(3), breakers: { fix: closed } }), noon))).toEqual(['t0001']);
     const busy = chooseStarts(view({ queue: items(3), running: [running('r1')], breakers: { fix: closed } }), noon);
-    expect(started(busy)).toEqual([]);
+    expect(reasons(busy)).toEqual({ t0001: 'one-at-a-time', t0002: 'one-at-a-time', t0003: 'one-at-a-time' });
+    expect(waitText({ why: 'one-at-a-time', loop: 'fix', message: 'Not logged in.' })).toBe(
+      'loop fix goes on with one run at a time until one gets through: Not logged in.',
+    );
+  });
+
+  it('LIM-03 a provider that refused holds back all that need it until its reset, and nothing else', () => {
+    const queue = [...items(2), item('local', { provider: 'local' })];
+    const decision = chooseStarts(view({ queue, quotas: { anthropic: after(20_000) } }), noon);
+    expect(started(decision)).toEqual(['local']);
+    expect(reasons(decision)).toEqual({ t0001: 'quota', t0002: 'quota' });
+    expect(decision.nextLookAt).toBe(after(20_000));
   });
 
   it('LIM-07 nothing starts before the reset, the next look is not later than a minute after it, and then it starts once', () => {
@@ -270,7 +291,7 @@ describe('for any view', () => {
   const countBy = (list: readonly string[]): ReadonlyMap<string, number> =>
     list.reduce((counts, name) => counts.set(name, (counts.get(name) ?? 0) + 1), new Map<string, number>());
 
-  it('DSP-10 no limit is passed by a start, no task has two runs, and every item is answered for', () => {
+  it('DPT-10 no limit is passed by a start, no task has two runs, and every item is answered for', () => {
     fc.assert(
       fc.property(views, (input) => {
         const decision = chooseStarts(input, noon);
@@ -297,7 +318,7 @@ describe('for any view', () => {
     );
   });
 
-  it('DSP-10 nothing waits while all it needs is free', () => {
+  it('DPT-10 nothing waits while all it needs is free', () => {
     fc.assert(
       fc.property(views, (input) => {
         const decision = chooseStarts(input, noon);
@@ -328,7 +349,7 @@ describe('for any view', () => {
     );
   });
 
-  it('DSP-15 no item starves: one slot, urgent work arriving without end, every loop and every item has its turn', () => {
+  it('DPT-15 no item starves: one slot, urgent work arriving without end, every loop and every item has its turn', () => {
     // 2 loops; `busy` gets a new item of the highest priority every minute for 4 days, one run ends every minute.
     const lowest = item('lowest', { loop: 'busy', priority: -1_000 });
     let queue: QueuedItem[] = [lowest, item('quiet', { loop: 'quiet', priority: -1_000 })];
@@ -349,7 +370,7 @@ describe('for any view', () => {
     expect(startedAt.get('lowest')).toBeLessThanOrEqual(2_002);
   });
 
-  it('DSP-16 a thousand items are decided cheaply', () => {
+  it('DPT-16 a thousand items are decided cheaply', () => {
     const queue = items(1_000).map((one, index) => ({
       ...one,
       loop: `l${index % 20}`,

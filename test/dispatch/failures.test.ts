@@ -27,7 +27,7 @@ const parked: RunExit = { exit: 'parked', why: 'The agent could not work.' };
 const attempts: RunExit = { exit: 'stopped', by: 'attempts', why: '4 of 4 attempts are used.' };
 
 describe('the class of a failure', () => {
-  it('DSP-19 comes from what the run recorded', () => {
+  it('DPT-19 comes from what the run recorded', () => {
     const done: AgentOutcome = { outcome: 'completed' };
     const table: readonly (readonly [string, FailureClass | undefined, RunExit, readonly AttemptFacts[]])[] = [
       ['goal met', undefined, { exit: 'goal-met' }, []],
@@ -59,10 +59,11 @@ describe('the class of a failure', () => {
     expect(of('401 for request req_011CSHoEeqs5C35K2UUqR7Fy')).toBe(of('401 for request req_99ZZZ'));
     expect(of('x', 'auth')).not.toBe(of('x', 'billing'));
     expect(of('panic at 0x7f01 in pid 4711', 'unknown')).toBe(of('panic at 0x8e02 in pid 12', 'unknown'));
+    expect(of('request req_011CSHoEeqs5 refused', 'unknown')).toBe(of('request req_99ZZZ refused', 'unknown'));
     expect(of('panic', 'unknown')).not.toBe(of('no such option', 'unknown'));
   });
 
-  it('DSP-19 what tasks fail with keeps the numbers that tell one from another', () => {
+  it('DPT-19 what tasks fail with keeps the numbers that tell one from another', () => {
     const of = (text: string) =>
       classifyFailure({ exit: attempts, attempts: [attempt({ outcome: 'completed' }, { failure: text })] })?.fingerprint;
     expect(of('expected 3, got 4')).not.toBe(of('expected 3, got 5'));
@@ -87,7 +88,7 @@ describe('the next try of a task', () => {
     }
   };
 
-  it('DSP-20 each class has its own waits and its own budget, and then a person decides', () => {
+  it('DPT-20 each class has its own waits and its own budget, and then a person decides', () => {
     expect(run('task', 1)).toEqual({ waits: [], why: 'A person is needed (task): Claude Code was refused (authentication_failed).' });
     expect(run('check', 1).waits).toEqual([5, 10]);
     expect(run('agent', 1).waits).toEqual([1, 2, 4]);
@@ -97,7 +98,7 @@ describe('the next try of a task', () => {
     expect(run('agent', 0).waits).toEqual([0.5, 1, 2]);
   });
 
-  it('DSP-20 the tries of one class are not those of another', () => {
+  it('DPT-20 the tries of one class are not those of another', () => {
     const tries = { provider: retryPolicies.provider.triesMax, agent: 1 };
     expect(nextTry(failure({ class: 'agent' }), { tries, now: noon, draw: 0 })).toEqual({
       next: 'again',

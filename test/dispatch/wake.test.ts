@@ -3,7 +3,7 @@ import { isAwake, mergeKey, noWakeFacts, wakesAt, type Wake } from '../../src/di
 import { after, noon } from './world.ts';
 
 describe('what a parked task waits for', () => {
-  it('DSP-18 each wakes on its own condition and on no other', () => {
+  it('DPT-18 each wakes on its own condition and on no other', () => {
     const facts = { answered: new Set(['q1']), merged: new Set([mergeKey({ target: 'main', of: 'gyre/fix/a' })]) };
     const table: readonly (readonly [Wake, boolean, boolean])[] = [
       [{ on: 'time', at: after(1) }, false, true],
@@ -21,7 +21,7 @@ describe('what a parked task waits for', () => {
     }
   });
 
-  it('DSP-18 only an instant can be looked forward to', () => {
+  it('DPT-18 only an instant can be looked forward to', () => {
     expect(wakesAt({ on: 'quota', at: noon, provider: 'x' })).toBe(noon);
     expect(wakesAt({ on: 'answer', question: 'q' })).toBeUndefined();
     expect(isAwake({ on: 'answer', question: 'q' }, noWakeFacts, noon)).toBe(false);
