@@ -7,6 +7,7 @@ import { agentEnvironment, createAgent, type AgentAdapter } from '../agent/index
 import { promptFor, type Settings } from '../config/index.ts';
 import { epochMs, newRunId, type CommitSha, type EpochMs } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
+import { openClaims } from '../dispatch/index.ts';
 import { createDiscoverer } from '../discover/index.ts';
 import { CancelledError, openEngine, runJobsFolder, type Engine, type LoopHandler, type RunHandle } from '../journal/index.ts';
 import { createLander } from '../land/index.ts';
@@ -14,6 +15,7 @@ import {
   type Breakers,
   createBreakers,
   createDispatcher,
+  createTaskClaims,
   createTaskRun,
   createTick,
   type Dispatcher,
@@ -22,7 +24,7 @@ import {
   type LoopParts,
   type TickReporter,
 } from '../loop/index.ts';
-import { createProcessHost, type ProcessHost, type ProcessSpec } from '../process/index.ts';
+import { createProcessHost, isAlive, selfIdentity, type ProcessHost, type ProcessSpec } from '../process/index.ts';
 import {
   checkEnvironment,
   createCheckRunner,
@@ -122,7 +124,9 @@ export const createTools = ({ place, env }: ComposeOptions): Tools => {
  * Takes ownership of the state home and goes on with what an earlier process left open.
  * @param reporter gives each run its place to tell what happens
  */
-export const openCycle = async (options: ComposeOptions & { readonly reporter: TickReporter; readonly limits: Settings['limits'] }): Promise<Cycle> => {
+export const openCycle = async (
+  options: ComposeOptions & { readonly reporter: TickReporter; readonly limits: Settings['limits'] },
+): Promise<Cycle> => {
   const { stateHome } = options.place;
   const tools = createTools(options);
   const { processes } = tools;
@@ -137,7 +141,20 @@ export const openCycle = async (options: ComposeOptions & { readonly reporter: T
     const parts: LoopParts = { ...tools, engine, reader: engine.reader };
     const task = createTaskRun(parts, options.reporter);
     const breakers = createBreakers(parts);
-    const dispatcher = createDispatcher(parts, { handler: task, breakers, after, ...startLimits(options.limits), machine: readMachine });
+    const claims = createTaskClaims({
+      open: () => openClaims({ stateRoot: path.dirname(stateHome), clock, isAlive }),
+      stateHome,
+      self: selfIdentity,
+      after,
+    });
+    const dispatcher = createDispatcher(parts, {
+      handler: task,
+      breakers,
+      claims,
+      after,
+      ...startLimits(options.limits),
+      machine: readMachine,
+    });
     const tick = createTick(parts, dispatcher, options.reporter);
     const recovered = await engine.serve([tick, task]);
     for (const handle of recovered) dispatcher.take(handle);
@@ -149,7 +166,10 @@ export const openCycle = async (options: ComposeOptions & { readonly reporter: T
       handlers: { tick, task },
       recovered,
       interrupt: () => engine.cancelAll(interrupted),
-      [Symbol.asyncDispose]: () => engine[Symbol.asyncDispose](),
+      [Symbol.asyncDispose]: async () => {
+        await engine[Symbol.asyncDispose]();
+        await claims.close();
+      },
     };
   } catch (error) {
     await engine[Symbol.asyncDispose]();

@@ -112,7 +112,10 @@ Exit codes: 0 goal met or nothing to do, 2 bad usage or configuration, 3 parked 
   program
     .command('down')
     .description('end the daemon; what is recorded stays, and the next one goes on')
-    .option('--drain <policy>', 'finish: runs go on to their end; checkpoint: agents go on, the next daemon adopts them; park: agents end, work is kept')
+    .option(
+      '--drain <policy>',
+      'finish: runs go on to their end; checkpoint: agents go on, the next daemon adopts them; park: agents end, work is kept',
+    )
     .option('--time <duration>', 'most time that finish may take')
     .option('--kill', 'end a daemon that does not answer')
     .addOption(json())

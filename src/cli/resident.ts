@@ -158,7 +158,15 @@ const untilAsked = ({
 
 const pollMs = 100;
 
-const drain = async ({ cycle, drain: how, log }: { readonly cycle: Cycle; readonly drain: Drain; readonly log: RotatingLog }): Promise<void> => {
+const drain = async ({
+  cycle,
+  drain: how,
+  log,
+}: {
+  readonly cycle: Cycle;
+  readonly drain: Drain;
+  readonly log: RotatingLog;
+}): Promise<void> => {
   const { engine, dispatcher } = cycle;
   if (how.policy === 'checkpoint') return;
   dispatcher.close('the engine is ending');

@@ -8,7 +8,10 @@ export const scheduleLines = (report: ScheduleReport): readonly string[] => {
   switch (report.kind) {
     case 'window-ended': {
       const { record } = report;
-      const which = record.count === 1 ? report.window : `${record.count} windows of ${record.loop}/${record.trigger} from ${at(record.from)} to ${at(record.to)}`;
+      const which =
+        record.count === 1
+          ? report.window
+          : `${record.count} windows of ${record.loop}/${record.trigger} from ${at(record.from)} to ${at(record.to)}`;
       return [`${record.end}: ${oneLine(which, 400)}: ${oneLine(record.reason, 300)}`];
     }
     case 'clock-set-back':

@@ -26,7 +26,9 @@ export const tickByDaemon = async (request: {
     asked += 1;
     if (asked > 1) leaving.abort();
     else {
-      process.stderr.write('Stopping this tick: its agents and checks are being ended, work is kept. Once more to leave it to the daemon.\n');
+      process.stderr.write(
+        'Stopping this tick: its agents and checks are being ended, work is kept. Once more to leave it to the daemon.\n',
+      );
       requestCancel(place.stateHome, id, interrupted);
     }
   };

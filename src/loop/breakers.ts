@@ -25,9 +25,7 @@ export interface Breakers {
 
 export const createBreakers = (parts: { readonly engine: Pick<Engine, 'put' | 'reader'>; readonly clock: () => EpochMs }): Breakers => {
   const { engine, clock } = parts;
-  const known = new Map<string, Breaker>(
-    engine.reader.register(breakerRegister).map((entry) => [entry.key, entry.value as Breaker]),
-  );
+  const known = new Map<string, Breaker>(engine.reader.register(breakerRegister).map((entry) => [entry.key, entry.value as Breaker]));
 
   const set = async (loop: string, breaker: Breaker, notice?: BreakerNotice): Promise<void> => {
     if (JSON.stringify(known.get(loop)) === JSON.stringify(breaker)) return;

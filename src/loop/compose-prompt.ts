@@ -23,7 +23,13 @@ export const composePrompt = async (request: AttemptRequest): Promise<{ readonly
     body: overflows === 0 ? task.body : cutMiddle(task.body, letters),
   };
   return await context.step(`a${attempt}/prompt`, {}, async () => {
-    const text = parts.promptFor({ definition: input.loop, task: fitted, attempt, previous });
+    const text = parts.promptFor({
+      definition: input.loop,
+      task: fitted,
+      attempt,
+      previous,
+      tried: overflows === 0 ? (input.tried ?? '') : '',
+    });
     return { hash: await parts.evidence.put(text), bytes: Buffer.byteLength(text) };
   });
 };

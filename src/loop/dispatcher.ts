@@ -5,7 +5,15 @@
 //  2. Every ended run makes the decision anew; nothing is started after the tick was cancelled or the dispatcher was closed.
 //  3. When a run ends because the agent cannot work at all, the rest of its tick stays open for the next one.
 //  4. A tick never waits for what only a person or another tick can bring: such a task is left for a later tick, with the reason.
-import { chooseStarts, type NeedState, type QueuedItem, type RunningItem, type StartLimits, type WaitReason, waitText } from '../dispatch/index.ts';
+import {
+  chooseStarts,
+  type NeedState,
+  type QueuedItem,
+  type RunningItem,
+  type StartLimits,
+  type WaitReason,
+  waitText,
+} from '../dispatch/index.ts';
 import { type CommitSha, type EpochMs, type RunId, taskKey } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import { CancelledError, type LoopHandler, type RunHandle, type RunRow } from '../journal/index.ts';
@@ -16,7 +24,9 @@ import { openRun } from './open-run.ts';
 import type { Admission, EndedRun, LoopParts, RunOutput, TickEvent } from './port.ts';
 import { inputOf, isTaskRun, outputOf } from './run-record.ts';
 import { agentNameOf, providerOf } from './provider.ts';
-import { noteEnd } from './retries.ts';
+import { noteEnd, parkedOf } from './retries.ts';
+import type { Held, TaskClaims } from './task-claims.ts';
+import { rememberRun } from './task-memory.ts';
 
 type Plan = Exclude<Admission, { admit: 'skip' }>;
 
@@ -60,6 +70,7 @@ export interface DispatcherOptions {
   readonly limits: StartLimits;
   readonly weights: Readonly<Record<string, number>>;
   readonly breakers: Breakers;
+  readonly claims: TaskClaims;
   readonly machine: () => { readonly loadPerCpu: number; readonly freeMemoryBytes: number };
   readonly after: (ms: number, look: () => void) => { cancel(): void };
 }
@@ -74,6 +85,8 @@ interface Item extends QueuedItem {
   readonly fail: (error: unknown) => void;
 }
 
+const takenOver = 'its claim was taken over by another engine';
+
 /** Starts older than this play no part in pace and fairness. */
 const recentStartsMs = 3_600_000;
 
@@ -82,7 +95,7 @@ const isForLater = (reason: WaitReason): boolean =>
   ['parked', 'blocked', 'needs-unknown', 'needs-circle', 'breaker', 'quota'].includes(reason.why);
 
 export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): Dispatcher => {
-  const { handler, limits, weights, breakers } = options;
+  const { handler, limits, weights, breakers, claims } = options;
   const queue = new Map<string, Item>();
   const running = new Map<string, RunningItem & { readonly task: string }>();
   let recentStarts: { readonly at: EpochMs; readonly loop: string }[] = [];
@@ -128,7 +141,10 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
       {
         queue: items,
         running: [...running.values()],
-        limits: { ...limits, perLoop: { ...limits.perLoop, ...Object.fromEntries(items.map(({ work }) => [work.loop.name, work.loop.parallel])) } },
+        limits: {
+          ...limits,
+          perLoop: { ...limits.perLoop, ...Object.fromEntries(items.map(({ work }) => [work.loop.name, work.loop.parallel])) },
+        },
         weights,
         recentStarts,
         breakers: breakers.all(),
@@ -170,33 +186,49 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
   };
 
   /** A run that is open and not launched in this process yet is launched by the engine that serves; the same id gives its handle. */
-  const handleOf = (row: RunRow): Promise<RunHandle> =>
-    parts.engine.start(handler, row.input, { id: row.id, dedupeKey: row.dedupeKey });
+  const handleOf = (row: RunRow): Promise<RunHandle> => parts.engine.start(handler, row.input, { id: row.id, dedupeKey: row.dedupeKey });
 
-  const open = async ({ work, plan, before }: Item): Promise<RunHandle | undefined> => {
+  const open = async ({ work, plan, before }: Item, run: RunId): Promise<RunHandle | undefined> => {
     const { loop, prefix, tick } = work;
     if (before !== undefined) return await handleOf(before);
     const base = await parts.resolveBase(loop.land.target);
     if (await isDoneMeanwhile(work, plan, base)) return undefined;
     if (work.signal.aborted) throw work.signal.reason;
-    return await openRun(parts, handler, { loop, prefix, base, tick, plan });
+    return await openRun(parts, handler, { loop, prefix, base, tick, plan, run });
   };
 
   const finish = async (row: RunRow, loop: string): Promise<EndedRun> => {
     const output = outputOf(row);
     await breakers.ended({ loop, row });
     await noteEnd(parts, row);
+    await rememberRun(parts.engine, row, parkedOf(parts.reader, row));
     return { run: row.id, title: inputOf(row).task.title, output };
   };
+
+  const cancelRun = (run: RunId, reason: string): void => void parts.engine.cancel(run, { reason }).catch(() => undefined);
 
   const begin = async (item: Item, isProbe: boolean): Promise<void> => {
     const { work, plan } = item;
     const { loop, report } = work;
     // Counts from the decision on, so that two decisions in a row do not give the same slot twice.
-    running.set(item.id, { run: item.id, loop: item.loop, agent: item.agent, provider: item.provider, ownership: item.ownership, task: item.task });
+    running.set(item.id, {
+      run: item.id,
+      loop: item.loop,
+      agent: item.agent,
+      provider: item.provider,
+      ownership: item.ownership,
+      task: item.task,
+    });
     let cancel = (): void => undefined;
+    const run = item.before?.id ?? (plan.admit === 'reopen' ? plan.run : parts.newRunId());
+    let claim: Held | undefined;
     try {
-      const handle = await open(item);
+      claim = await claims.hold(plan.task, run, () => cancelRun(run, takenOver));
+      if (claim.held === 'no') {
+        leave(item, claim.why);
+        return;
+      }
+      const handle = await open(item, run);
       if (handle === undefined) {
         leave(item, 'it is done already on the target as it is now');
         return;
@@ -204,8 +236,7 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
       if (isProbe) await breakers.probe(loop.name, handle.id);
       report({ event: 'run-started', run: handle.id, task: plan.task, reopened: plan.admit === 'reopen' });
       cancel = () => {
-        if (work.signal.reason instanceof CancelledError)
-          parts.engine.cancel(handle.id, { reason: work.signal.reason.message }).catch(() => undefined);
+        if (work.signal.reason instanceof CancelledError) cancelRun(handle.id, work.signal.reason.message);
       };
       work.signal.addEventListener('abort', cancel, { once: true });
       const row = await handle.ended;
@@ -218,6 +249,7 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
     } catch (error) {
       item.fail(error);
     } finally {
+      if (claim?.held === 'yes') claim.release();
       work.signal.removeEventListener('abort', cancel);
       running.delete(item.id);
       pump();
@@ -295,11 +327,18 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
         ownership: dedupeKeyOf(task),
         task: task.key,
       });
-      const gone = (): void => {
+      const claim = claims.hold(task, handle.id, () => cancelRun(handle.id, takenOver));
+      void claim.then(
+        (held) => held.held === 'no' && cancelRun(handle.id, held.why),
+        () => cancelRun(handle.id, 'its claim could not be read'),
+      );
+      const gone = async (): Promise<void> => {
         running.delete(handle.id);
         pump();
+        const held = await claim.catch(() => undefined);
+        if (held?.held === 'yes') held.release();
       };
-      handle.ended.then(gone, gone);
+      handle.ended.then(gone, gone).catch(() => undefined);
     },
     close: (why) => {
       closed = why;
@@ -310,4 +349,3 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
 };
 
 const exitWhy = ({ exit }: RunOutput): string => ('why' in exit ? exit.why : exit.exit);
-

@@ -6,6 +6,7 @@ export { createTick } from './loop.ts';
 export { planTick } from './plan-tick.ts';
 export { reopenedInput } from './open-run.ts';
 export type { Parked } from './retries.ts';
+export { createTaskClaims, type TaskClaims } from './task-claims.ts';
 export { createTickDesk, type TickDesk, type TickDeskParts } from './tick-desk.ts';
 export { parkInterrupted, watchParked } from './watch-parked.ts';
 export { createTaskRun } from './run-task.ts';

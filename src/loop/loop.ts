@@ -9,7 +9,8 @@ import { keepWithHash } from './keep.ts';
 import { planTick } from './plan-tick.ts';
 import type { LoopParts, TickInput, TickOutput, TickReporter } from './port.ts';
 import { processesOf } from './attempt.ts';
-import { inputOf, tickHandler } from './run-record.ts';
+import { closedElsewhere, inputOf, tickHandler } from './run-record.ts';
+import { keysOf, rememberFound, runsOfVanished } from './task-memory.ts';
 
 export const createTick = (parts: LoopParts, dispatcher: Dispatcher, reporter: TickReporter): LoopHandler => ({
   ...tickHandler,
@@ -39,15 +40,31 @@ const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Pr
   const { discovery } = found.value;
   report({ event: 'discovered', ...found.value });
 
-  // Decide: each task by what was made of it before.
-  const plan = await keepWithHash({ parts, context }, 'plan', () => planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual' }));
+  // Decide: each task by what was made of it before. What its source does not name any more is not worked on any longer.
+  const plan = await keepWithHash({ parts, context }, 'plan', async () => {
+    const matches = wakes.length > 0 ? [] : await rememberFound(parts.engine, { loop: loop.name, discovery, now: parts.clock() });
+    for (const gone of runsOfVanished(parts.reader, matches)) await parts.engine.cancel(gone.id, { reason: closedElsewhere });
+    const records = new Map(
+      matches.flatMap((match) => (match.match === 'vanished' ? [] : [[match.task.key, keysOf(match.record)] as const])),
+    );
+    return planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual', records });
+  });
   const planned = plan.value;
   for (const one of planned) if (one.admit === 'skip') report({ event: 'skipped', task: one.task, why: one.why });
 
   // Perform: the dispatcher starts what is admitted when its turn comes. After a crash it is asked again, and finds what it had started.
   const plans = planned.filter((one) => one.admit !== 'skip');
   const { runs, halted } = await context.step('perform', {}, (step) =>
-    dispatcher.perform({ tick: context.run.id, loop, prefix, base, plans, processes: processesOf(context, `perform/p${step.performance}`), signal: context.signal, report }),
+    dispatcher.perform({
+      tick: context.run.id,
+      loop,
+      prefix,
+      base,
+      plans,
+      processes: processesOf(context, `perform/p${step.performance}`),
+      signal: context.signal,
+      report,
+    }),
   );
 
   const waiting = planned.some((one) => one.admit === 'skip' && one.needsPerson) ? exitCodes.parked : 0;
@@ -62,5 +79,5 @@ const tasksOf = (parts: LoopParts, runs: readonly RunId[]): Discovery => {
     const row = parts.reader.run(id);
     return row === undefined ? [] : [inputOf(row).task];
   });
-  return { tasks, setAside: [], problems: [] };
+  return { tasks, setAside: [], problems: [], unread: [] };
 };

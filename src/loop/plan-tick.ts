@@ -1,4 +1,4 @@
-import type { CommitSha } from '../core/ids.ts';
+import { type CommitSha, taskKey } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import type { Task } from '../core/task.ts';
 import type { Discovery } from '../discover/index.ts';
@@ -17,19 +17,21 @@ export interface PlanRequest {
   readonly discovery: Discovery;
   /** Asked for by a person, not by a trigger. */
   readonly byPerson: boolean;
+  /** By the task's key: every key it had. A task that is missing has had no other. */
+  readonly records: ReadonlyMap<string, readonly string[]>;
 }
 
 /** Decides for every discovered task what this tick does with it, in rank order. Reads only. */
-export const planTick = (
-  parts: PlanParts,
-  { loop, base, discovery, byPerson }: PlanRequest,
-): Promise<readonly Admission[]> => Promise.all(discovery.tasks.map((task) => decide(parts, { loop, task, base, byPerson })));
+export const planTick = (parts: PlanParts, { loop, base, discovery, byPerson, records }: PlanRequest): Promise<readonly Admission[]> =>
+  Promise.all(discovery.tasks.map((task) => decide(parts, { loop, task, base, byPerson, records })));
 
 const decide = async (
   parts: PlanParts,
-  { loop, task, base, byPerson }: Omit<PlanRequest, 'discovery'> & { readonly task: Task },
+  { loop, task, base, byPerson, records }: Omit<PlanRequest, 'discovery'> & { readonly task: Task },
 ): Promise<Admission> => {
-  const rows = parts.reader.runs({ dedupeKey: dedupeKeyOf(task) });
+  // A task that was renamed has its runs under the names it had.
+  const names = records.get(task.key) ?? [task.key];
+  const rows = names.flatMap((name) => parts.reader.runs({ dedupeKey: dedupeKeyOf({ key: taskKey(name) }) }));
   // An open run counts whoever started it: no two loops work on one task. What was tried before counts for the loop that tried it.
   const open = rows.find((row) => row.endedAt === undefined);
   const last = open ?? rows.findLast((row) => inputOf(row).loop.name === loop.name);

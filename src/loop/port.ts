@@ -29,6 +29,8 @@ export interface RunInput {
   readonly firstAttempt: number;
   /** The tick that opened this stretch of the run; empty when a person did. */
   readonly tick: string;
+  /** What earlier runs tried at the task; empty where there were none. Untrusted text. */
+  readonly tried: string;
 }
 
 /** How a run ended, as its handler returns it. */
@@ -103,6 +105,7 @@ export type PromptComposer = (request: {
   readonly task: Task;
   readonly attempt: number;
   readonly previous: PreviousAttempt | undefined;
+  readonly tried: string;
 }) => string;
 
 /** What the next attempt is told of the last one. Untrusted text inside. */

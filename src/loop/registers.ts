@@ -8,3 +8,5 @@ export const noticeRegister = 'notices';
 export const parkedRegister = 'parked';
 /** Key: dedupe key of the task. Value: tries used by class of failure. */
 export const triesRegister = 'tries';
+/** Key: loop/record. Value: what is remembered of a task (`TaskRecord`). */
+export const taskRegister = 'tasks';

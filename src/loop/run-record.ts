@@ -56,6 +56,9 @@ export const calledNoModel = (row: RunRow): boolean => {
   return ran && inputOf(row).loop.agent.use === 'scripted' && attempts.every((attempt) => attempt.agent?.usageSource === 'no-model');
 };
 
+/** Reason text of a run whose task is gone from its source: done or closed by somebody else. */
+export const closedElsewhere = 'closed elsewhere: its source does not name it any more';
+
 /** Reason text that marks a run interrupted by the end of its engine's process: not a person's decision about the task. */
 export const interrupted = 'interrupted';
 

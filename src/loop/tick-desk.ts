@@ -62,7 +62,12 @@ export const createTickDesk = ({ engine, tick, recovered, definitionOf, prefix }
     wake: async (row) => {
       // A loop from the command line has no file and stays as it was.
       const { loop, prefix: own } = inputOf(row);
-      await begin(`${loop.name}/wake/${row.id}@${row.generation}`, { loop: (await definitionOf(loop.name)) ?? loop, prefix: own, trigger: 'wake', wakes: [row.id] });
+      await begin(`${loop.name}/wake/${row.id}@${row.generation}`, {
+        loop: (await definitionOf(loop.name)) ?? loop,
+        prefix: own,
+        trigger: 'wake',
+        wakes: [row.id],
+      });
     },
   };
 };

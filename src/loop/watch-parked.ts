@@ -47,7 +47,10 @@ export const watchParked = (watch: {
       .finally(() => {
         if (stopped) return;
         const now = clock();
-        const next = nextLook(engine.reader.register(parkedRegister).map((entry) => wakesAt((entry.value as Parked).wake)), now);
+        const next = nextLook(
+          engine.reader.register(parkedRegister).map((entry) => wakesAt((entry.value as Parked).wake)),
+          now,
+        );
         timer = timers.after(Math.min(longestMs, Math.max(lookMs, (next ?? epochMs(now + longestMs)) - now)), loop);
       });
   };

@@ -31,11 +31,10 @@ test('SRV-02 a configuration that is refused makes no restart storm', () => {
 
 test('SRV-03 a launchd property list is well-formed XML with every value escaped', () => {
   const plist = launchdPlist(request);
-  const read = execFileSync(
-    'python3',
-    ['-c', 'import sys,plistlib,json; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))'],
-    { input: plist, encoding: 'utf8' },
-  );
+  const read = execFileSync('python3', ['-c', 'import sys,plistlib,json; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))'], {
+    input: plist,
+    encoding: 'utf8',
+  });
   expect(JSON.parse(read)).toMatchObject({
     Label: 'gyre-sample',
     ProgramArguments: request.argv,

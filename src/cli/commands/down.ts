@@ -54,9 +54,13 @@ export const endDaemon = async (request: {
     const until = Date.now() + timeMs + closingMs;
     while (isAlive(daemon.identity)) {
       if (Date.now() > until)
-        throw new Fault('DAEMON_STAYS', `The daemon (process ${daemon.identity.pid}) has not ended within ${Math.round((timeMs + closingMs) / 1_000)} s.`, {
-          hint: `Look at its log ${daemon.log}, or end it with: gyre down --kill`,
-        });
+        throw new Fault(
+          'DAEMON_STAYS',
+          `The daemon (process ${daemon.identity.pid}) has not ended within ${Math.round((timeMs + closingMs) / 1_000)} s.`,
+          {
+            hint: `Look at its log ${daemon.log}, or end it with: gyre down --kill`,
+          },
+        );
       await delay(pollMs);
     }
     return daemon;

@@ -46,9 +46,12 @@ export const retry = async (text: string, options: RetryOptions): Promise<void> 
 const refuseTooEarly = (row: RunRow, now: boolean): void => {
   const wake = row.endedAt === undefined ? undefined : outputOf(row).wake;
   if (now || wake === undefined || (wake.on !== 'time' && wake.on !== 'quota') || wake.at <= Date.now()) return;
-  throw new Rejection(`Run ${row.id} waits until ${new Date(wake.at).toISOString()}; asked before, it would most likely be refused again.`, {
-    hint: `To try all the same: gyre retry ${row.id} --now`,
-  });
+  throw new Rejection(
+    `Run ${row.id} waits until ${new Date(wake.at).toISOString()}; asked before, it would most likely be refused again.`,
+    {
+      hint: `To try all the same: gyre retry ${row.id} --now`,
+    },
+  );
 };
 
 /** The loop as it is now, so that a limit raised in its file counts; a goal from the command line has no file. */
@@ -83,7 +86,8 @@ const retryHere = async ({ place, row, input, print }: Retry): Promise<RunRow> =
     await Promise.all(recovered.map((other) => other.ended));
     const last = await handle.ended;
     // A handler that ended without a word (cancelled, failed) could not report its end itself.
-    if (last.state !== 'done') tickLines({ event: 'run-ended', run: last.id, title: input.task.title, output: outputOf(last) }).forEach(print);
+    if (last.state !== 'done')
+      tickLines({ event: 'run-ended', run: last.id, title: input.task.title, output: outputOf(last) }).forEach(print);
     return last;
   });
 };

@@ -71,7 +71,11 @@ const serviceFile = async (place: Place, system: boolean): Promise<ServiceFile> 
   return {
     file: path.join(folder, `${request.name}.service`),
     text: systemdUnit(request, system ? 'system' : 'user'),
-    start: [`systemctl${user} daemon-reload`, `systemctl${user} enable --now ${request.name}`, ...(system ? [] : ['loginctl enable-linger'])],
+    start: [
+      `systemctl${user} daemon-reload`,
+      `systemctl${user} enable --now ${request.name}`,
+      ...(system ? [] : ['loginctl enable-linger']),
+    ],
     stop: [`systemctl${user} disable --now ${request.name}`],
   };
 };

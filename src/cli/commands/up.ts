@@ -40,7 +40,9 @@ export const up = async (options: UpOptions): Promise<void> => {
   const daemon = await startDetached(place, options);
   if (options.json === true) printJson({ pid: daemon.identity.pid, log: daemon.log, loops: loops.map((loop) => loop.definition.name) });
   else {
-    line(`Gyre is up as process ${daemon.identity.pid} with ${loops.length} loop${loops.length === 1 ? '' : 's'}; its log is ${daemon.log}`);
+    line(
+      `Gyre is up as process ${daemon.identity.pid} with ${loops.length} loop${loops.length === 1 ? '' : 's'}; its log is ${daemon.log}`,
+    );
     line('What comes next: gyre schedule. What it does: gyre status. To end it: gyre down');
   }
 };
@@ -58,7 +60,12 @@ const refuseSecond = (place: Place): void => {
       daemon === undefined
         ? `Process ${pid}, a single command such as gyre run, is at work here.`
         : `Gyre is up here already, as process ${pid} since ${new Date(daemon.startedAt).toISOString()}.`,
-      { hint: daemon === undefined ? 'Start the daemon when it has ended.' : 'gyre status shows what it does, gyre restart starts it anew, gyre down ends it.' },
+      {
+        hint:
+          daemon === undefined
+            ? 'Start the daemon when it has ended.'
+            : 'gyre status shows what it does, gyre restart starts it anew, gyre down ends it.',
+      },
     );
   } finally {
     reader?.[Symbol.dispose]();
@@ -73,7 +80,10 @@ export const startDetached = async (place: Place, options: UpOptions): Promise<D
   const outFile = path.join(logs, 'start.txt');
   const out = openSync(outFile, 'w', 0o600);
   const [program = process.execPath, ...args] = entryArgv('main');
-  const flags = [...(options.drain === undefined ? [] : ['--drain', options.drain]), ...(options.time === undefined ? [] : ['--time', options.time])];
+  const flags = [
+    ...(options.drain === undefined ? [] : ['--drain', options.drain]),
+    ...(options.time === undefined ? [] : ['--time', options.time]),
+  ];
   const child = spawn(program, [...args, 'up', '--foreground', ...flags], {
     cwd: place.cwd,
     env: process.env,
