@@ -26,3 +26,12 @@ export const defaults = {
 
 /** The same for the entries of `discover` and `verify`. */
 export const entryDefaults = { times: 2, timeout: '10m', prompt: 'stdin' } as const;
+
+/** The same for a trigger of `on`. */
+export const triggerDefaults = {
+  timezone: 'UTC',
+  'catch-up': 'once',
+  'silent-after': 3,
+  poll: '30s',
+  secret: 'GYRE_WEBHOOK_SECRET',
+} as const;

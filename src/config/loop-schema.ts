@@ -4,32 +4,13 @@ import { z } from 'zod';
 import { agent } from './agent-schema.ts';
 import { defaults } from './defaults.ts';
 import { checkEntry, discoverEntry } from './entry-schema.ts';
+import { on } from './on-schema.ts';
 import { budget, choice, count, duration, flag, globs, keys, size, text } from './schema-parts.ts';
 
 /** `pull-request` is known and not built; naming it here lets the message say so. */
 export const landings = ['report', 'patch', 'branch', 'merge', 'pull-request'] as const;
 
 const { workspace: workspaceDefaults, stop: stopDefaults, land: landDefaults } = defaults;
-
-const on = z
-  .union(
-    [
-      choice(['manual'], { description: 'Only when a person runs it.' }),
-      keys(
-        {
-          schedule: text('a cron line such as "0 7 * * 1-5"', { description: 'Cron line of five fields.' }).optional(),
-          timezone: text('a time zone such as Europe/Berlin', { description: 'Time zone of the schedule.' }).optional(),
-          every: duration({ description: 'Interval.' }).optional(),
-          watch: globs({ description: 'Files whose change starts a tick.' }).optional(),
-          webhook: text('an event such as github.check_run', { description: 'Event that starts a tick.' }).optional(),
-        },
-        'manual, or a map with schedule, every, watch or webhook',
-        { description: 'A trigger.' },
-      ),
-    ],
-    { error: 'manual, or a map with schedule, every, watch or webhook' },
-  )
-  .meta({ description: 'What starts a tick. In this version every loop is started by hand.', default: defaults.on });
 
 export const workspaceKeys = keys(
   {

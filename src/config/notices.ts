@@ -22,8 +22,6 @@ export const noticesOf = (merged: Merged, shared: Layer<GyreInput> | undefined):
   const note = (path: Path, sentence: string): void => {
     notices.push({ key: path.join('.'), origin: originOf(path, 'key'), sentence });
   };
-  if (typeof input.on === 'object')
-    for (const key of Object.keys(input.on)) note(['on', key], `on.${key} has no effect in this version: start the loop with gyre run.`);
   for (const [index, entry] of (input.verify ?? []).entries()) {
     if (typeof entry === 'string') continue;
     if (entry.network !== undefined)

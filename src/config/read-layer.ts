@@ -90,7 +90,13 @@ const toIssues = (issue: ZodIssue, { source, schema, section }: Place): readonly
     ];
   const found = valueAt(source.data, path);
   const told: unknown = issue.code === 'custom' ? issue.params?.['found'] : undefined;
-  const near = issue.code === 'invalid_value' && typeof found === 'string' ? nearest(found, issue.values.map(String)) : undefined;
+  const toldNear: unknown = issue.code === 'custom' ? issue.params?.['nearest'] : undefined;
+  const near =
+    issue.code === 'invalid_value' && typeof found === 'string'
+      ? nearest(found, issue.values.map(String))
+      : typeof toldNear === 'string'
+        ? toldNear
+        : undefined;
   return [
     {
       origin: source.originOf(path, found === undefined || typeof told === 'string' ? 'key' : 'value'),

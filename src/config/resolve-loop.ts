@@ -1,6 +1,5 @@
 import { type Issue, Rejection } from '../core/fault.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
-import { manualTrigger } from '../core/trigger.ts';
 import { parseBudget } from './budget.ts';
 import { parseDuration } from './duration.ts';
 import type { GyreInput } from './gyre-schema.ts';
@@ -12,6 +11,7 @@ import { isIssues } from './or-issues.ts';
 import type { LoadedLoop } from './port.ts';
 import type { Layer } from './read-layer.ts';
 import { resolveAgent } from './resolve-agent.ts';
+import { resolveTriggers } from './resolve-triggers.ts';
 import { resolveWork } from './resolve-work.ts';
 import { parseSize } from './size.ts';
 import { templateIssues } from './template.ts';
@@ -73,6 +73,7 @@ export const resolveLoop = ({ name, loop, shared, body, bodyLine, issues: before
   });
   const agent = resolveAgent(input.agent, { path: ['agent'], originOf: merged.originOf, presets });
   const { work, issues: workIssues } = resolveWork(merged, { file: loop.file, bad: loop.bad });
+  const { triggers, issues: triggerIssues } = resolveTriggers(input.on, { loop: name, originOf: merged.originOf });
   const namesPreset = typeof input.agent === 'string' && Object.hasOwn(presets, input.agent);
   const agentIssues = isIssues(agent) && !namesPreset ? agent : [];
   const issues = [
@@ -83,6 +84,7 @@ export const resolveLoop = ({ name, loop, shared, body, bodyLine, issues: before
     // A name may be a preset that is itself wrong and reported; then it is not unknown.
     ...(shared?.bad.has('agents') === true && typeof input.agent === 'string' ? [] : agentIssues),
     ...workIssues,
+    ...triggerIssues,
     ...refusalsOf(merged),
     ...templateIssues({ file: loop.file, body, bodyLine }),
   ];
@@ -94,7 +96,7 @@ export const resolveLoop = ({ name, loop, shared, body, bodyLine, issues: before
     name,
     description: input.description,
     file: loop.file,
-    triggers: [manualTrigger],
+    triggers,
     ...work,
     agent,
     workspace: { setup: input.workspace.setup, setupTimeoutMs: milliseconds(input.workspace['setup-timeout']) },

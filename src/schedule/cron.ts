@@ -14,7 +14,7 @@ const lookBackMs = 3 * hourMs;
 
 export interface CronTimes {
   /** First window after an instant, that instant excluded. */
-  next(after: EpochMs): EpochMs | undefined;
+  readonly next: (after: EpochMs) => EpochMs | undefined;
 }
 
 const fieldsOf = (cron: string): readonly string[] => cron.trim().split(/\s+/);

@@ -33,6 +33,9 @@ export interface Ledger {
   hasDelivery(id: string): boolean;
 }
 
+/** So many go at once, so that not every write has to look for the oldest. */
+const prunedCount = 50;
+
 interface Kept {
   readonly key: string;
   readonly at: number;
@@ -45,6 +48,8 @@ export const createLedger = (registers: Registers, loop: string, trigger: string
   const records = new Map<string, WindowRecord>(
     registers.list('windows', { prefix }).map((entry) => [entry.key, entry.value as WindowRecord]),
   );
+  /** At least the end of the last window that has one; most questions are about instants after it. */
+  let newest = [...records.values()].reduce((last, { to }) => Math.max(last, to), 0);
   const deliveries = new Map<string, number>(
     registers.list('deliveries', { prefix }).map((entry) => [entry.key, (entry.value as { readonly at: number }).at]),
   );
@@ -63,15 +68,13 @@ export const createLedger = (registers: Registers, loop: string, trigger: string
     state: () => state,
     write: async (entry, now) => {
       const changed = [...(entry.ends ?? []).map((end) => ({ key: end.key, value: end.record })), ...(entry.changed ?? [])];
-      const after = new Map(records);
-      for (const change of changed) {
-        if (change.value === undefined) after.delete(change.key);
-        else after.set(change.key, change.value);
-      }
-      const oldRecords = above(
-        [...after].map(([name, record]) => ({ key: name, at: record.to })),
-        recordsKeptCount,
-      );
+      const oldRecords =
+        records.size + changed.length <= recordsKeptCount
+          ? []
+          : above(
+              [...records].map(([name, record]) => ({ key: name, at: record.to })),
+              recordsKeptCount - prunedCount,
+            );
       const taken = (entry.deliveries ?? []).map((id) => `${prefix}${id}`);
       const oldDeliveries =
         taken.length === 0
@@ -88,8 +91,8 @@ export const createLedger = (registers: Registers, loop: string, trigger: string
         puts.set(`${register}/${name}`, { register, key: name, value });
       };
       put('triggers', key, entry.state);
-      for (const change of changed) put('windows', change.key, change.value);
       for (const name of oldRecords) put('windows', name, undefined);
+      for (const change of changed) put('windows', change.key, change.value);
       for (const name of oldDeliveries) put('deliveries', name, undefined);
       for (const name of taken) put('deliveries', name, { at: now });
       for (const notice of entry.notices ?? []) put('notices', notice.key, notice.value);
@@ -98,7 +101,10 @@ export const createLedger = (registers: Registers, loop: string, trigger: string
       for (const { register, key: name, value } of puts.values()) {
         if (register === 'windows') {
           if (value === undefined) records.delete(name);
-          else records.set(name, value as WindowRecord);
+          else {
+            records.set(name, value as WindowRecord);
+            newest = Math.max(newest, (value as WindowRecord).to);
+          }
         }
         if (register === 'deliveries') {
           if (value === undefined) deliveries.delete(name);
@@ -106,7 +112,8 @@ export const createLedger = (registers: Registers, loop: string, trigger: string
         }
       }
     },
-    endedAfter: (instant) => [...records].filter(([, record]) => record.to > instant).map(([name, record]) => ({ key: name, record })),
+    endedAfter: (instant) =>
+      newest <= instant ? [] : [...records].filter(([, record]) => record.to > instant).map(([name, record]) => ({ key: name, record })),
     has: (window) => records.has(window),
     hasDelivery: (id) => deliveries.has(`${prefix}${id}`),
   };

@@ -90,11 +90,6 @@ const lines: readonly (readonly [string, readonly string[]])[] = [
     ],
   ],
   ['agent: 7', ['fix.md:3:8 agent: found 7, wanted the name of an agent, or a map with use']],
-  ['on: sometimes', ['fix.md:3:5 on: found "sometimes", wanted one of manual']],
-  [
-    'on: { evry: 15m }',
-    ['fix.md:3:7 on.evry: found an unknown key, wanted one of schedule, timezone, every, watch, webhook (did you mean every?)'],
-  ],
   ['parallel: 65', ['fix.md:3:11 parallel: found 65, wanted a whole number from 1 to 64']],
   ['autonomy: full', ['fix.md:3:11 autonomy: found "full", wanted one of report, assisted, unattended, earned']],
   [

@@ -200,10 +200,6 @@ describe('layers', () => {
 
 describe('notices', () => {
   const noticed: readonly (readonly [string, readonly string[]])[] = [
-    ['on: { schedule: "0 7 * * *", timezone: Europe/Berlin }', ['on.schedule', 'on.timezone']],
-    ['on: { every: 15m }', ['on.every']],
-    ['on: { watch: [src/**] }', ['on.watch']],
-    ['on: { webhook: github.check_run }', ['on.webhook']],
     ['workspace: { sandbox: workspace-write }', ['workspace.sandbox']],
     ['stop: { agents: 3, depth: 2 }', ['stop.agents', 'stop.depth']],
     ['autonomy: assisted', ['autonomy']],

@@ -33,7 +33,8 @@ const keysOf = (schema: Schema, prefix: string): readonly { readonly key: string
   ...(typeof schema.additionalProperties === 'object' ? keysOf(schema.additionalProperties, `${prefix}.*`) : []),
 ];
 
-const loopKeys = keysOf(loopJsonSchema(), '');
+// A trigger stands alone or in a list: the same keys twice, and one row.
+const loopKeys = keysOf(loopJsonSchema(), '').filter(({ key }) => !key.startsWith('on[].'));
 const gyreKeys = keysOf(gyreJsonSchema() as Schema, '').filter(
   ({ key }) => !loopKeys.some((known) => known.key === key) && !key.startsWith('agents.*.'),
 );

@@ -30,40 +30,32 @@ interface Span {
   readonly trigger: TimeTrigger;
 }
 
-test.each([1, 2])('P5 L11 three years, four zones, seed %i: no window twice, none unaccounted for', async (seed) => {
+test('P5 L11 three years in four zones: no window twice, none unaccounted for', async () => {
+  const seed = 1;
   const chance = chanceOf(seed);
   const world = new World('2024-01-01T00:00:00Z');
   world.tickMs = 5 * minuteMs;
   const counts = { windows: 0, fired: 0, skipped: 0, missed: 0, superseded: 0, restarts: 0, crashes: 0, sleeps: 0, ahead: 0, back: 0 };
   let isArmed = false;
-  let isDead = false;
-  const { put } = world.registers;
   world.onStart = (when) => {
-    if (!isArmed || isDead || chance() < 0.5) return;
+    if (!isArmed || world.isDead || chance() < 0.5) return;
     isArmed = false;
-    isDead = true;
+    world.isDead = true;
     counts.crashes += 1;
-    world.registers.put = () => Promise.reject(new Error('dead'));
     throw new Error(`The process died ${when} the tick was on disk.`);
   };
   // Every window that ever ended, as the last word on it says: pruned records count too.
   const ends = new Map<string, { end: string; from: number; to: number; count: number; loop: string }>();
-  Object.assign(world.registers, {
-    put: (entries: Parameters<typeof put>[0]) => {
-      for (const { register, key, value } of entries) {
-        if (register !== 'windows') continue;
-        if (value !== undefined) ends.set(key, value as never);
-        // A record that is taken back by the clock, not one that goes for its age.
-        else if (Date.parse(key.slice(key.lastIndexOf('/') + 1)) > world.now) ends.delete(key);
-      }
-      return put(entries);
-    },
-  });
-  const alive = world.registers.put;
+  world.onPut = (entries) => {
+    for (const { register, key, value } of entries) {
+      if (register !== 'windows') continue;
+      if (value !== undefined) ends.set(key, value as never);
+      // A record that is taken back by the clock, not one that goes for its age.
+      else if (Date.parse(key.slice(key.lastIndexOf('/') + 1)) > world.now) ends.delete(key);
+    }
+  };
   const restart = async (): Promise<void> => {
     world.die();
-    isDead = false;
-    world.registers.put = alive;
     counts.restarts += 1;
     await world.start(loops);
   };
@@ -75,12 +67,12 @@ test.each([1, 2])('P5 L11 three years, four zones, seed %i: no window twice, non
     const kind = chance();
     if (kind < 0.03) {
       world.die();
-      await world.passQuickly(chance() * 3 * dayMs);
+      await world.passQuickly(Math.floor(chance() * 3 * dayMs));
       await restart();
     } else if (kind < 0.08) isArmed = true;
     else if (kind < 0.12) {
       counts.sleeps += 1;
-      world.jump(chance() * 30 * hourMs);
+      world.jump(Math.floor(chance() * 30 * hourMs));
     } else if (kind < 0.14 && aheadMs === 0) {
       counts.ahead += 1;
       aheadMs = Math.floor(chance() * 40 * hourMs);
@@ -90,8 +82,10 @@ test.each([1, 2])('P5 L11 three years, four zones, seed %i: no window twice, non
       world.jump(-aheadMs);
       aheadMs = 0;
     }
-    await world.passQuickly(chance() * 14 * hourMs);
-    if (isDead) await restart();
+    // Some ticks take longer than their loop's interval.
+    world.tickMs = chance() < 0.05 ? 7 * hourMs : 5 * minuteMs;
+    await world.passQuickly(Math.floor(chance() * 14 * hourMs));
+    if (world.isDead) await restart();
   }
   isArmed = false;
   await restart();
@@ -137,6 +131,6 @@ test.each([1, 2])('P5 L11 three years, four zones, seed %i: no window twice, non
   }
   process.stdout.write(`  seed ${seed}: ${JSON.stringify(counts)}\n`);
   expect(problems).toEqual([]);
-  expect(counts.windows).toBeGreaterThan(5000);
+  expect(counts.windows).toBeGreaterThan(10_000);
   for (const kind of ['crashes', 'sleeps', 'ahead', 'back', 'missed', 'skipped'] as const) expect(counts[kind], kind).toBeGreaterThan(0);
 });

@@ -95,7 +95,18 @@ export interface FakeTick {
 /** Where time is a number, ticks end when they are told to, and every timer fires in order. */
 export class World {
   now: EpochMs;
-  registers = memoryRegisters();
+  readonly #memory = memoryRegisters();
+  /** Told of every write that arrives. */
+  onPut: (entries: Parameters<Registers['put']>[0]) => void = () => {};
+  readonly registers: Registers = {
+    get: (register, key) => this.#memory.get(register, key),
+    list: (register, filter) => this.#memory.list(register, filter),
+    put: (entries) => {
+      if (this.isDead) return Promise.reject(new Error('A dead process writes nothing.'));
+      this.onPut(entries);
+      return this.#memory.put(entries);
+    },
+  };
   readonly reports: ScheduleReport[] = [];
   /** Every tick ever started, in order. */
   readonly started: FakeTick[] = [];
@@ -104,6 +115,8 @@ export class World {
   /** Called before a tick is on disk, and after it. May throw: the process dies there. */
   onStart: (when: 'before' | 'after') => void = () => {};
   scheduler: Scheduler | undefined;
+  /** A process that died in the middle of something: nothing of it runs. */
+  isDead = false;
   readonly cancelled: string[] = [];
   #timers: { readonly dueMs: number; readonly act: () => void }[] = [];
   readonly #byId = new Map<string, FakeTick>();
@@ -175,6 +188,7 @@ export class World {
   die(): void {
     this.#timers = [];
     this.scheduler = undefined;
+    this.isDead = false;
   }
 
   /** Lets time pass; each timer fires when it is due. */
@@ -194,11 +208,12 @@ export class World {
   /** The same for long times: from one due instant to the next, without the slices in between. */
   async passQuickly(ms: number): Promise<void> {
     const until = this.now + ms;
-    while (this.now < until) {
+    while (this.now < until && !this.isDead) {
       const next = this.scheduler?.next() ?? until;
       this.now = epochMs(Math.min(until, Math.max(next, this.now + 30_000)));
       await this.scheduler?.look();
     }
+    this.now = epochMs(until);
   }
 
   async passTo(iso: string): Promise<void> {
