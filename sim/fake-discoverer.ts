@@ -16,7 +16,7 @@ const taskOf = ({ name, priority, needs }: SimTask): Task => ({
   trust: 'repository',
   source: 'simulated',
   proof: { by: 'checks' },
-  needs,
+  needs: needs.map(taskKey),
 });
 
 /** Lists what the world has open, with a process where the loop's agent is a command. */

@@ -7,6 +7,7 @@ import type { Engine, LoopHandler, RunContext } from '../src/journal/index.ts';
 import {
   createBreakers,
   createDispatcher,
+  createTaskClaims,
   createTaskRun,
   createTick,
   createTickDesk,
@@ -155,6 +156,8 @@ export const startLife = (ground: Ground): Life => {
     dispatcher = createDispatcher(parts, {
       handler: task,
       breakers: createBreakers(parts),
+      // Its tasks have no name outside, so that nothing is claimed.
+      claims: createTaskClaims({ open: () => Promise.reject(crashed()), stateHome: '/simulated', self: () => identity, after: timers.after }),
       limits: {
         machine: ground.machineLimit,
         perLoop: {},
