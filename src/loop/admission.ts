@@ -1,6 +1,6 @@
 import { exitText } from '../core/exit.ts';
 import type { EpochMs } from '../core/ids.ts';
-import type { Task } from '../core/task.ts';
+import { ownershipKeyOf, type Task } from '../core/task.ts';
 import { isAwake, noWakeFacts, type Wake, waitText } from '../dispatch/index.ts';
 import type { RunRow } from '../journal/index.ts';
 import type { Landed } from '../land/index.ts';
@@ -8,7 +8,7 @@ import type { Admission, RunOutput } from './port.ts';
 import { inputOf, outputOf } from './run-record.ts';
 
 /** Two open runs of one task are impossible, whatever loops found it: this key is what the engine keeps unique among open runs. */
-export const dedupeKeyOf = (task: Pick<Task, 'key'>): string => `task/${task.key}`;
+export const dedupeKeyOf = (task: Pick<Task, 'key' | 'claim'>): string => `task/${ownershipKeyOf(task)}`;
 
 export interface AdmissionView {
   readonly task: Task;

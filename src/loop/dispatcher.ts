@@ -7,6 +7,7 @@
 //  4. A tick never waits for what only a person or another tick can bring: such a task is left for a later tick, with the reason.
 import {
   chooseStarts,
+  recentStartsMs,
   type NeedState,
   type QueuedItem,
   type RunningItem,
@@ -24,7 +25,7 @@ import { openRun } from './open-run.ts';
 import type { Admission, EndedRun, LoopParts, RunOutput, TickEvent } from './port.ts';
 import { inputOf, isTaskRun, outputOf } from './run-record.ts';
 import { agentNameOf, providerOf } from './provider.ts';
-import { noteEnd, parkedOf } from './retries.ts';
+import { noteEnd, parkedOf, quotasOf } from './retries.ts';
 import type { Held, TaskClaims } from './task-claims.ts';
 import { rememberRun } from './task-memory.ts';
 
@@ -87,9 +88,6 @@ interface Item extends QueuedItem {
 
 const takenOver = 'its claim was taken over by another engine';
 
-/** Starts older than this play no part in pace and fairness. */
-const recentStartsMs = 3_600_000;
-
 /** Waits that nothing inside this tick can end. */
 const isForLater = (reason: WaitReason): boolean =>
   ['parked', 'blocked', 'needs-unknown', 'needs-circle', 'breaker', 'quota'].includes(reason.why);
@@ -148,7 +146,7 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
         weights,
         recentStarts,
         breakers: breakers.all(),
-        quotas: {},
+        quotas: quotasOf(parts.reader, now),
         needs: needsNow(),
         facts: { answered: new Set(), merged: new Set() },
         resumed: new Set(),

@@ -30,8 +30,8 @@ const decide = async (
   { loop, task, base, byPerson, records }: Omit<PlanRequest, 'discovery'> & { readonly task: Task },
 ): Promise<Admission> => {
   // A task that was renamed has its runs under the names it had.
-  const names = records.get(task.key) ?? [task.key];
-  const rows = names.flatMap((name) => parts.reader.runs({ dedupeKey: dedupeKeyOf({ key: taskKey(name) }) }));
+  const former = (records.get(task.key) ?? []).filter((name) => name !== task.key).map((name) => dedupeKeyOf({ key: taskKey(name) }));
+  const rows = [...former, dedupeKeyOf(task)].flatMap((dedupeKey) => parts.reader.runs({ dedupeKey }));
   // An open run counts whoever started it: no two loops work on one task. What was tried before counts for the loop that tried it.
   const open = rows.find((row) => row.endedAt === undefined);
   const last = open ?? rows.findLast((row) => inputOf(row).loop.name === loop.name);

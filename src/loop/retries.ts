@@ -1,5 +1,6 @@
 // What surrounds a task is tried again in its own time: a provider that did not serve, a machine that was out of order. The task itself is
 // tried again by its attempts alone.
+import type { EpochMs } from '../core/ids.ts';
 import { classifyFailure, nextTry, type TriesByClass, type Wake } from '../dispatch/index.ts';
 import type { RunRow } from '../journal/index.ts';
 import type { LoopParts } from './port.ts';
@@ -37,4 +38,14 @@ export const noteEnd = async (parts: Pick<LoopParts, 'engine' | 'reader' | 'cloc
 export const parkedOf = (reader: Pick<LoopParts['reader'], 'registerEntry'>, row: RunRow): Wake | undefined => {
   const parked = reader.registerEntry(parkedRegister, row.id)?.value as Parked | undefined;
   return parked?.generation === row.generation ? parked.wake : undefined;
+};
+
+/** Until when each provider has said that it does not serve: one refusal holds back all who would ask it. */
+export const quotasOf = (reader: Pick<LoopParts['reader'], 'register'>, now: EpochMs): Readonly<Record<string, EpochMs>> => {
+  const until: Record<string, EpochMs> = {};
+  for (const { value } of reader.register(parkedRegister)) {
+    const { wake } = value as Parked;
+    if (wake.on === 'quota' && wake.at > now && wake.at > (until[wake.provider] ?? 0)) until[wake.provider] = wake.at;
+  }
+  return until;
 };

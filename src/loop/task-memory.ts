@@ -51,6 +51,11 @@ export const rememberFound = async (
 /** Every key under which runs of this task may stand, the present one first. */
 export const keysOf = (record: TaskRecord): readonly string[] => [record.identity.key, ...record.formerKeys.toReversed()];
 
+const dedupeKeysOf = (record: TaskRecord): readonly string[] =>
+  record.identity.claim === undefined
+    ? keysOf(record).map((key) => dedupeKeyOf({ key: taskKey(key) }))
+    : [dedupeKeyOf({ key: taskKey(record.identity.key), claim: record.identity.claim })];
+
 /**
  * Open runs of tasks that their source does not name any more. One that is landing already is left to land: cutting a landing in two helps
  * nobody.
@@ -58,7 +63,7 @@ export const keysOf = (record: TaskRecord): readonly string[] => [record.identit
 export const runsOfVanished = (reader: Registers['reader'], matches: readonly TaskMatch[]): readonly RunRow[] =>
   matches
     .filter((match) => match.match === 'vanished')
-    .flatMap(({ record }) => keysOf(record).flatMap((key) => reader.runs({ dedupeKey: dedupeKeyOf({ key: taskKey(key) }) })))
+    .flatMap(({ record }) => dedupeKeysOf(record).flatMap((dedupeKey) => reader.runs({ dedupeKey })))
     .filter((row) => row.endedAt === undefined && nowOf(row)?.stage !== 'landing');
 
 const stateOf = (row: RunRow, wake: Wake | undefined): Pick<TaskRecord, 'state' | 'wake'> => {

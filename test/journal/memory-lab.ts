@@ -15,6 +15,7 @@ export const makeMemoryLab = (): Lab => {
   const time = createFakeTime();
   const journal = createMemoryJournal(time.now);
   const engines: Engine[] = [];
+  let isAway = false;
   const close = async (engine: Engine): Promise<void> => {
     const closed = engine[Symbol.asyncDispose]();
     await time.pass(0);
@@ -32,10 +33,15 @@ export const makeMemoryLab = (): Lab => {
         clock: time.now,
         timers: time.timers,
         chance: () => Math.random(),
+        isAway: () => isAway,
         ...options,
       });
       engines.push(engine);
       return engine;
+    },
+    outage: () => {
+      isAway = true;
+      return () => void (isAway = false);
     },
     crash: async (engine) => {
       journal.crash(engine);

@@ -1,4 +1,6 @@
 // The engine over SQLite as a back end of the conformance suite, in real time.
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { runId } from '../../src/core/ids.ts';
 import { Fault } from '../../src/core/fault.ts';
 import { type Engine, requestCancel, requestSignal, requestStart, requestState } from '../../src/journal/index.ts';
@@ -34,6 +36,11 @@ export const makeSqliteLab = (): Lab => {
         { beforeCommit: assertAlive, ...(afterCommit === undefined ? {} : { afterCommit }) },
       );
       return self;
+    },
+    outage: () => {
+      const other = new DatabaseSync(path.join(stateHome, 'journal.sqlite'));
+      other.exec('BEGIN IMMEDIATE');
+      return () => other.close();
     },
     crash: async (engine) => {
       dead.add(engine);

@@ -13,7 +13,12 @@ export interface MemoryOptions extends Omit<EngineOptions, 'timers'> {
   /** Where a test ends the engine: before a write is made, and between the write and its acknowledgement. */
   readonly beforeCommit?: () => void;
   readonly afterCommit?: () => void;
+  /** Whether the storage refuses just now: writes wait, and none is lost. */
+  readonly isAway?: () => boolean;
 }
+
+/** How soon a write is tried again while the storage is away. */
+const awayMs = 20;
 
 export interface Write {
   readonly now: EpochMs;
@@ -85,6 +90,9 @@ export const openLife = (state: MemoryState, options: MemoryOptions): Life => {
     stopped: stopping.signal,
     stop,
     write: async (work) => {
+      while (options.isAway?.() === true && !stopping.signal.aborted) {
+        await new Promise<void>((resolve) => options.timers.after(awayMs, resolve));
+      }
       const result = writeNow(work);
       await Promise.resolve();
       stopping.signal.throwIfAborted();

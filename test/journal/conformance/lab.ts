@@ -54,6 +54,8 @@ export interface Lab extends AsyncDisposable {
   readonly time: LabTime;
   readonly requests: LabRequests;
   open(options?: LabOptions): Promise<Engine>;
+  /** The storage refuses every write from now on. @returns what ends that */
+  outage(): () => void;
   /** Ends an engine as a kill does. */
   crash(engine: Engine): Promise<void>;
 }

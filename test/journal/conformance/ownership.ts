@@ -64,6 +64,31 @@ export const ownershipConformance = (makeLab: MakeLab): void => {
     expect(engine.reader.verify()).toMatchObject({ ok: true });
   });
 
+  test('RULE-7 P4 while the storage is away nothing fails: what a step gave is recorded when it is back', async () => {
+    await using lab = makeLab();
+    const engine = await lab.open();
+    let performed = 0;
+    let end = (): void => {};
+    const handler = loop((ctx) =>
+      ctx.step('work', {}, async () => {
+        end = lab.outage();
+        return (performed += 1);
+      }),
+    );
+    const handle = await engine.start(handler, null, start);
+    await until(lab, 'the storage is away', () => performed === 1);
+    await lab.time.pass(200);
+    expect(engine.reader.run('r1')).toMatchObject({ state: 'running' });
+    end();
+    expect(await endOf(lab, handle)).toMatchObject({ state: 'done', output: 1 });
+    expect(engine.reader.facts({ run: 'r1' }).map(({ kind }) => kind)).toEqual([
+      'run.started',
+      'step.intended',
+      'step.completed',
+      'run.ended',
+    ]);
+  });
+
   test('L13 draining begins nothing new, lets what runs come to its end, and gives the state home back', async () => {
     await using lab = makeLab();
     const first = await lab.open();
