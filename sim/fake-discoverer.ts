@@ -24,12 +24,12 @@ export const fakeDiscoverer = (stage: Stage, world: World): Discoverer => ({
   discover: async ({ loop, base, run }) => {
     if (loop.agent.use === 'command') {
       const { end } = await run('list', orderedProcess('list-tasks', null, loop.name));
-      if (end !== 'exited') return { tasks: [], setAside: [], problems: [`The list ended: ${end}.`] };
+      if (end !== 'exited') return { tasks: [], setAside: [], problems: [`The list ended: ${end}.`], unread: ['simulated'] };
     }
     const open = await stage.effect(`discover ${loop.name}`, () =>
       world.openTasks(loop.name, { commit: world.commit(base), uptimeMs: stage.clock.uptimeMs() }),
     );
-    return { tasks: rankTasks(open.map(taskOf)), setAside: [], problems: [] };
+    return { tasks: rankTasks(open.map(taskOf)), setAside: [], problems: [], unread: [] };
   },
   isStillOpen: ({ base, task }) => stage.look(() => !world.commit(base).done.has(task.key)),
 });

@@ -160,6 +160,17 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
     }
   };
 
+  /** Time goes on until it is done, or the engine has died over it. */
+  const finish = async (work: Promise<unknown> | undefined): Promise<void> => {
+    let isDone = work === undefined;
+    const done = (): void => {
+      isDone = true;
+    };
+    work?.then(done, done);
+    const worker = life;
+    await runUntil(() => isDone || worker?.isAlive() !== true);
+  };
+
   if (options.crash === undefined) {
     disturb(
       {
@@ -184,10 +195,10 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
   trace.say('calm');
   // What people paused they let go on.
   await runUntil(() => life?.isAlive() === true && life.scheduler() !== undefined);
-  for (const row of life?.engine()?.reader.runs({ states: ['paused'] }) ?? []) await life?.engine()?.resume(row.id).catch(() => {});
+  for (const row of life?.engine()?.reader.runs({ states: ['paused'] }) ?? []) await finish(life?.engine()?.resume(row.id));
   const settledAt = clock.uptimeMs() + settleMs;
   await runUntil(() => clock.uptimeMs() >= settledAt && life?.isAlive() === true);
-  await life?.scheduler()?.look();
+  await finish(life?.scheduler()?.look());
 
   const engine = life?.engine();
   if (engine === undefined) {
@@ -197,7 +208,7 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
     const books = { reader, loops, now: clock.wall(), accuse };
     checkParked(books);
     checkWindows(books);
-    await life?.stopTriggers();
+    await finish(life?.stopTriggers());
     const restAt = clock.uptimeMs() + restMs;
     const open = (): number => reader.runs({ states: ['pending', 'running'] }).length;
     await runUntil(() => (open() === 0 && machine.alive().length === 0) || clock.uptimeMs() >= restAt || life?.isAlive() !== true);

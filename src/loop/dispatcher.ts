@@ -17,6 +17,7 @@ import {
 } from '../dispatch/index.ts';
 import { type CommitSha, type EpochMs, type RunId, taskKey } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
+import type { Task } from '../core/task.ts';
 import { CancelledError, type LoopHandler, type RunHandle, type RunRow } from '../journal/index.ts';
 import { dedupeKeyOf } from './admission.ts';
 import { processesOf } from './attempt.ts';
@@ -38,6 +39,8 @@ export interface TickWork {
   /** The commit the tasks were found on. */
   readonly base: CommitSha;
   readonly plans: readonly Plan[];
+  /** Decides about a task again, as things are when its turn has come. */
+  readonly readmit: (task: Task) => Promise<Admission>;
   /** Aborts when the tick is cancelled or the engine stops. */
   readonly signal: AbortSignal;
   /** For a look at the world before a start. */
@@ -186,7 +189,7 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
   /** A run that is open and not launched in this process yet is launched by the engine that serves; the same id gives its handle. */
   const handleOf = (row: RunRow): Promise<RunHandle> => parts.engine.start(handler, row.input, { id: row.id, dedupeKey: row.dedupeKey });
 
-  const open = async ({ work, plan, before }: Item, run: RunId): Promise<RunHandle | undefined> => {
+  const open = async ({ work, before }: Item, plan: Plan, run: RunId): Promise<RunHandle | undefined> => {
     const { loop, prefix, tick } = work;
     if (before !== undefined) return await handleOf(before);
     const base = await parts.resolveBase(loop.land.target);
@@ -206,7 +209,7 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
   const cancelRun = (run: RunId, reason: string): void => void parts.engine.cancel(run, { reason }).catch(() => undefined);
 
   const begin = async (item: Item, isProbe: boolean): Promise<void> => {
-    const { work, plan } = item;
+    const { work } = item;
     const { loop, report } = work;
     // Counts from the decision on, so that two decisions in a row do not give the same slot twice.
     running.set(item.id, {
@@ -218,15 +221,20 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
       task: item.task,
     });
     let cancel = (): void => undefined;
-    const run = item.before?.id ?? (plan.admit === 'reopen' ? plan.run : parts.newRunId());
     let claim: Held | undefined;
     try {
+      const plan = item.before === undefined ? await work.readmit(item.plan.task) : item.plan;
+      if (plan.admit === 'skip') {
+        leave(item, plan.why);
+        return;
+      }
+      const run = item.before?.id ?? (plan.admit === 'reopen' ? plan.run : parts.newRunId());
       claim = await claims.hold(plan.task, run, () => cancelRun(run, takenOver));
       if (claim.held === 'no') {
         leave(item, claim.why);
         return;
       }
-      const handle = await open(item, run);
+      const handle = await open(item, plan, run);
       if (handle === undefined) {
         leave(item, 'it is done already on the target as it is now');
         return;

@@ -9,6 +9,7 @@ import { keepWithHash } from './keep.ts';
 import { planTick } from './plan-tick.ts';
 import type { LoopParts, TickInput, TickOutput, TickReporter } from './port.ts';
 import { processesOf } from './attempt.ts';
+import { readmit } from './readmit.ts';
 import { closedElsewhere, inputOf, tickHandler } from './run-record.ts';
 import { keysOf, rememberFound, runsOfVanished } from './task-memory.ts';
 
@@ -47,7 +48,7 @@ const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Pr
     const records = new Map(
       matches.flatMap((match) => (match.match === 'vanished' ? [] : [[match.task.key, keysOf(match.record)] as const])),
     );
-    return planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual', records });
+    return planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual', records, wakes });
   });
   const planned = plan.value;
   for (const one of planned) if (one.admit === 'skip') report({ event: 'skipped', task: one.task, why: one.why });
@@ -61,6 +62,7 @@ const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Pr
       prefix,
       base,
       plans,
+      readmit: (task) => readmit(parts, { loop, input, startedAt: context.run.startedAt }, task),
       processes: processesOf(context, `perform/p${step.performance}`),
       signal: context.signal,
       report,

@@ -1,4 +1,4 @@
-import { type CommitSha, taskKey } from '../core/ids.ts';
+import { type CommitSha, type RunId, taskKey } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import type { Task } from '../core/task.ts';
 import type { Discovery } from '../discover/index.ts';
@@ -19,15 +19,21 @@ export interface PlanRequest {
   readonly byPerson: boolean;
   /** By the task's key: every key it had. A task that is missing has had no other. */
   readonly records: ReadonlyMap<string, readonly string[]>;
+  /** Runs that the tick was made to go on with. */
+  readonly wakes: readonly RunId[];
 }
 
-/** Decides for every discovered task what this tick does with it, in rank order. Reads only. */
-export const planTick = (parts: PlanParts, { loop, base, discovery, byPerson, records }: PlanRequest): Promise<readonly Admission[]> =>
-  Promise.all(discovery.tasks.map((task) => decide(parts, { loop, task, base, byPerson, records })));
+/** The same for one task. */
+export type TaskPlanRequest = Omit<PlanRequest, 'discovery'> & { readonly task: Task };
 
-const decide = async (
+/** Decides for every discovered task what this tick does with it, in rank order. Reads only. */
+export const planTick = (parts: PlanParts, { discovery, ...request }: PlanRequest): Promise<readonly Admission[]> =>
+  Promise.all(discovery.tasks.map((task) => planTask(parts, { ...request, task })));
+
+/** Decides for one task. Reads only. */
+export const planTask = async (
   parts: PlanParts,
-  { loop, task, base, byPerson, records }: Omit<PlanRequest, 'discovery'> & { readonly task: Task },
+  { loop, task, base, byPerson, records, wakes }: TaskPlanRequest,
 ): Promise<Admission> => {
   // A task that was renamed has its runs under the names it had.
   const former = (records.get(task.key) ?? []).filter((name) => name !== task.key).map((name) => dedupeKeyOf({ key: taskKey(name) }));
@@ -38,5 +44,6 @@ const decide = async (
   const landed = last?.state === 'done' ? outputOf(last).landed : undefined;
   const fate = landed === undefined || landed.landed === 'no' ? undefined : await parts.lander.fate(landed, base);
   const wake = last === undefined ? undefined : parkedOf(parts.reader, last);
-  return admit({ task, last, fate, landAs: loop.land.as, wake, byPerson, now: parts.clock() });
+  const isWoken = last !== undefined && wakes.includes(last.id);
+  return admit({ task, last, fate, landAs: loop.land.as, wake, byPerson, isWoken, now: parts.clock() });
 };
