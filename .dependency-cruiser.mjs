@@ -1,6 +1,20 @@
 // The boundaries of DESIGN section 4: `core/` imports nobody, a folder imports other folders' doors only, only compose.ts and the
 // commands join things, no cycles. scripts/check.mjs fails when this read fewer modules than there are files.
-const folders = ['process', 'journal', 'discover', 'workspace', 'agent', 'verify', 'land', 'config', 'loop', 'schedule', 'dispatch'];
+const folders = [
+  'process',
+  'journal',
+  'discover',
+  'workspace',
+  'agent',
+  'verify',
+  'land',
+  'connect',
+  'config',
+  'loop',
+  'schedule',
+  'dispatch',
+  'server',
+];
 
 export default {
   forbidden: [
@@ -26,6 +40,10 @@ export default {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: 'tsconfig.json' },
-    enhancedResolveOptions: { extensions: ['.ts', '.js', '.mjs', '.json'] },
+    enhancedResolveOptions: {
+      extensions: ['.ts', '.js', '.mjs', '.json'],
+      exportsFields: ['exports'],
+      conditionNames: ['node', 'import', 'default'],
+    },
   },
 };

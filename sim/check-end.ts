@@ -22,13 +22,29 @@ export interface Rest {
   readonly accuse: Accuse;
 }
 
+const waking = /^[^/]+\/wake\/(.+)@(\d+)$/;
+
+/** A tick was made to go on with a run, and the run stayed where it was, with nothing noted by which it will ever go on. */
+const checkWoken = ({ reader, accuse }: Pick<Rest, 'reader' | 'accuse'>): void => {
+  for (const tick of reader.runs({ states: ['done'] })) {
+    const [, run = '', generation = ''] = waking.exec(tick.id) ?? [];
+    const row = run === '' ? undefined : reader.run(run);
+    if (row?.endedAt === undefined || row.generation !== Number(generation)) continue;
+    const isNewest = reader.runs({ dedupeKey: row.dedupeKey }).every((other) => other.id === run || other.startedAt <= row.startedAt);
+    if (isNewest && outputOf(row).again === 'by-person' && reader.registerEntry(parkedRegister, run) === undefined)
+      accuse('INV-16', `The tick ${tick.id} has ended, and run ${run} was not gone on with and waits for nobody.`);
+  }
+};
+
 /** INV-16, while everything still runs. */
 export const checkParked = ({ reader, now, accuse }: Pick<Rest, 'reader' | 'now' | 'accuse'>): void => {
+  checkWoken({ reader, accuse });
   for (const { key, value } of reader.register(parkedRegister)) {
     const { wake, generation } = value as Parked;
     const row = reader.run(key);
     if (row?.endedAt === undefined || row.generation !== generation || !('at' in wake)) continue;
-    if (wake.at + 60_000 < now) accuse('INV-16', `Run ${key} waits since ${now - wake.at} ms for a time that has come.`);
+    const isWoken = reader.run(`${inputOf(row).loop.name}/wake/${key}@${generation}`) !== undefined;
+    if (!isWoken && wake.at + 60_000 < now) accuse('INV-16', `Run ${key} waits since ${now - wake.at} ms for a time that has come.`);
   }
 };
 

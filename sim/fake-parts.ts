@@ -29,7 +29,7 @@ export const fakeParts = (ground: {
   const agent = fakeAgent();
   return {
     evidence,
-    workspaces: fakeWorkspaces(stage, world),
+    workspaces: fakeWorkspaces(stage, world, () => chance.happens(0.03)),
     verifier: fakeVerifier(stage, world, evidence),
     lander: fakeLander(stage, world),
     discoverer: fakeDiscoverer(stage, world),

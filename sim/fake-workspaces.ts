@@ -19,9 +19,11 @@ const unused = (name: string) => (): never => {
   throw new Error(`The simulated workspaces have no ${name}.`);
 };
 
-export const fakeWorkspaces = (stage: Stage, world: World): WorkspaceManager => ({
+/** @param isBroken whether git fails this time */
+export const fakeWorkspaces = (stage: Stage, world: World, isBroken: () => boolean): WorkspaceManager => ({
   open: (run, base) =>
     stage.effect(`workspace ${run}`, () => {
+      if (isBroken()) throw new Fault('GIT_FAILED', 'The simulated git has failed.');
       if (!world.workspaces.has(run)) world.workspaces.set(run, { run, base, left: undefined });
       return { dir: `/worktrees/${run}` };
     }),

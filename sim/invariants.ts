@@ -3,7 +3,7 @@
 export const invariants = {
   'INV-01': 'No task has two owners: never two open runs, never two live agents.',
   'INV-02': 'Nothing lands without a pass: exactly what landed was judged for its run, and is right.',
-  'INV-03': 'A run lands once.',
+  'INV-03': 'A run lands once, and so does a task while its change waits or is on the target.',
   'INV-04': 'A step whose outcome is recorded is not performed again.',
   'INV-05': 'An agent is started once an attempt and stretch; after a crash it is adopted.',
   'INV-06': 'What a run says it spent is the sum of its sessions as recorded, and what they really cost; else it says unknown.',
@@ -16,7 +16,7 @@ export const invariants = {
   'INV-13': 'Nothing of an ended run is alive.',
   'INV-14': 'No process is started for a run that is not open.',
   'INV-15': 'What was committed stays: no fact is lost, and the hash chain holds.',
-  'INV-16': 'A parked run goes on within a minute after its time has come.',
+  'INV-16': 'A parked run goes on within a minute after its time has come, and none is forgotten.',
   'INV-17': 'No limit of runs at once is passed.',
   'INV-18': 'The engine never stops by itself.',
 } as const;

@@ -1,7 +1,7 @@
 // One simulation as it is handed to a worker, and how a person replays it.
 import { type CrashPoint, crashPoints } from './crash.ts';
 import type { Sabotage } from './sabotage.ts';
-import { type SeedReport, simulate } from './simulate.ts';
+import { simulate } from './simulate.ts';
 
 export interface Job {
   readonly seed: number;
@@ -21,6 +21,3 @@ export const everyCrashOf = async (seed: number): Promise<readonly Job[]> => {
   const { passed } = await simulate({ seed, crash: 'never' });
   return crashPoints.flatMap((point) => Array.from({ length: passed[point] }, (_, index): Job => ({ seed, crash: { point, count: index + 1 } })));
 };
-
-/** A simulation that breaks off is a violation like any other. */
-export const perform = async (job: Job): Promise<SeedReport> => simulate(job);

@@ -44,6 +44,7 @@ export interface Ground {
   /** The loops as their files say now. */
   readonly loops: () => readonly LoopDefinition[];
   readonly machineLimit: number;
+  readonly calmAtMs: number;
   /** A disk that refuses the next so many commits. */
   readonly disk: { refusals: number };
   /** Counts effects and commits, for the driver. */
@@ -118,10 +119,13 @@ export const startLife = (ground: Ground): Life => {
     machine.ownerDied();
   };
   const timers = clock.timersOf(() => alive);
+  const stage = createStage({ clock, trace, crash, isAlive: () => alive, die, count: () => count('effect') });
+  const broken = sabotageLife(ground.sabotage, { stage, db, calmAtMs: ground.calmAtMs });
   const crashed = (): Error => new Error('The simulated engine is dead.');
 
   const beforeCommit = (): void => {
     if (!alive) throw crashed();
+    if (broken.isDiskLost()) throw diskFull();
     if (disk.refusals > 0) {
       disk.refusals -= 1;
       throw diskFull();
@@ -142,24 +146,22 @@ export const startLife = (ground: Ground): Life => {
   const reporter: TickReporter = (context) => (event) => trace.say(`${context.run.id}: ${event.event}`);
 
   const open = async (): Promise<void> => {
-    const stage = createStage({ clock, trace, crash, isAlive: () => alive, die, count: () => count('effect') });
     const processes = fakeProcesses(stage, machine);
     const honest: WorldParts = fakeParts({ stage, world, machine, processes, chance: ground.chance });
-    const broken = sabotageLife(ground.sabotage, { stage, db });
     broken.beforeOpen();
     engine = await openEngineWith(
       { stateHome: '/simulated', processes: broken.processes(processes), clock: clock.wall, chance: ground.chance.next, timers },
       { memory: { db, identity }, beforeCommit, afterCommit },
     );
     const parts: LoopParts = { ...broken.parts(honest), engine: broken.engine(engine), reader: engine.reader };
-    const task = watched(createTaskRun(parts, reporter), watch);
+    const task = watched(broken.taskHandler(createTaskRun(parts, reporter)), watch);
     dispatcher = createDispatcher(parts, {
       handler: task,
       breakers: createBreakers(parts),
       // Its tasks have no name outside, so that nothing is claimed.
       claims: createTaskClaims({ open: () => Promise.reject(crashed()), stateHome: '/simulated', self: () => identity, after: timers.after }),
       limits: {
-        machine: ground.machineLimit,
+        machine: broken.machineLimit(ground.machineLimit),
         perLoop: {},
         perAgent: {},
         perProvider: {},

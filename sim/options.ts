@@ -1,7 +1,7 @@
 // What people type behind `npm run sim --`.
 import { parseArgs } from 'node:util';
 import { type CrashPoint, crashPoints } from './crash.ts';
-import { type Sabotage, sabotages } from './sabotage.ts';
+import { type Sabotage, sabotageNames } from './sabotage.ts';
 
 export interface SimOptions {
   readonly seeds: number;
@@ -53,8 +53,8 @@ export const parseOptions = (args: readonly string[], processors: number): SimOp
       verbose: { type: 'boolean', default: false },
     },
   });
-  const sabotage = sabotages.find((known) => known === values.sabotage);
-  if (values.sabotage !== undefined && sabotage === undefined) throw new Error(`--sabotage: wanted one of ${sabotages.join(', ')}.`);
+  const sabotage = sabotageNames.find((known) => known === values.sabotage);
+  if (values.sabotage !== undefined && sabotage === undefined) throw new Error(`--sabotage: wanted one of ${sabotageNames.join(', ')}.`);
   const seeds = wholeNumber(values.seeds, 'seeds');
   return {
     seeds,

@@ -80,7 +80,7 @@ const loopOf = (chance: Chance, name: string, triggers: readonly TriggerDefiniti
 const tasksOf = (chance: Chance, loops: readonly LoopDefinition[], calmAtMs: number): readonly SimTask[] => {
   const names = loops.map((loop) => loop.name) as [string, ...string[]];
   const tasks: SimTask[] = [];
-  const count = chance.between(1, 6);
+  const count = chance.between(1, 5);
   for (let index = 0; index < count; index += 1) {
     const loop = chance.pick(names);
     const before = tasks.filter((task) => task.loop === loop);
@@ -101,9 +101,10 @@ const tasksOf = (chance: Chance, loops: readonly LoopDefinition[], calmAtMs: num
 export const scenarioOf = (chance: Chance): Scenario => {
   const grainMs = chance.pick([2_000, 10_000, 15_000, 30_000]);
   // The finer the grain, the more instants a minute has, and instants are what a seed costs.
-  const calmAtMs = (grainMs < 10_000 ? 3 : 9) * minuteMs;
+  const calmAtMs = (grainMs < 10_000 ? 2 : 6) * minuteMs;
   const loops: LoopDefinition[] = [];
-  for (let index = 0; index < chance.between(2, 3); index += 1)
+  const count = chance.happens(0.7) ? 2 : 3;
+  for (let index = 0; index < count; index += 1)
     loops.push(loopOf(chance, `loop${index + 1}`, triggersOf(chance, { index, first: 'loop1' })));
   return { loops, tasks: tasksOf(chance, loops, calmAtMs), machine: chance.between(1, 3), calmAtMs, grainMs };
 };

@@ -73,7 +73,7 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
   const isCalm = (): boolean => clock.uptimeMs() >= scenario.calmAtMs;
   const crash =
     options.crash === undefined
-      ? crashByChance(chance.fork('crash'), { probability: chance.fork('rate').pick([0, 0.004, 0.01, 0.02]), isCalm })
+      ? crashByChance(chance.fork('crash'), { probability: chance.fork('rate').pick([0, 0.006, 0.015, 0.03]), isCalm })
       : options.crash === 'never'
         ? neverCrash()
         : crashOnce(options.crash);
@@ -104,6 +104,7 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
     trace,
     loops: () => loops,
     machineLimit: scenario.machine,
+    calmAtMs: scenario.calmAtMs,
     disk: { refusals: 0 },
     count: (what) => {
       counts[what] += 1;

@@ -102,7 +102,11 @@ export const createWatch = ({ db, world, alive, reader, limits, accuse, told }: 
           accuse('INV-02', `Run ${run} landed ${commit}, which was not judged a pass.`);
         const truth = world.commit(commit);
         if (truth.isBroken || !truth.done.has(task)) accuse('INV-02', `Run ${run} landed ${commit}, in which ${task} is not done well.`);
-        if (world.landings.some((other) => other !== landing && other.run === run)) accuse('INV-03', `Run ${run} landed twice.`);
+        for (const other of world.landings.slice(0, world.landings.indexOf(landing))) {
+          if (other.run === run) accuse('INV-03', `Run ${run} landed twice.`);
+          else if (other.task === task && (other.as === landing.as || world.isOnTarget(other.commit)))
+            accuse('INV-03', `Run ${run} landed ${task}, which run ${other.run} had landed.`);
+        }
       }
       landingsSeen = world.landings.length;
     },

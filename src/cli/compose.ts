@@ -1,6 +1,7 @@
 // Joins the parts: the one place that builds concrete things.
 import { randomBytes, randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import path from 'node:path';
 import os from 'node:os';
 import { agentEnvironment, createAgent, type AgentAdapter } from '../agent/index.ts';
@@ -36,6 +37,7 @@ import {
 import {
   changedPaths,
   createGit,
+  createPool,
   createWorkspaces,
   differences,
   fingerprintCheckout,
@@ -45,7 +47,9 @@ import {
   resolveBase,
   treeOf,
   type WorkspaceManager,
+  type WorkspacePool,
 } from '../workspace/index.ts';
+import { lazyForge } from './forge.ts';
 import type { Place } from './place.ts';
 import { entryArgv } from './entries.ts';
 import { runsWithJobs, tidyStateHome } from './tidy-state-home.ts';
@@ -56,7 +60,7 @@ export interface ComposeOptions {
 }
 
 /** All that works without owning the state home. */
-export type Tools = Omit<LoopParts, 'engine' | 'reader'> & { readonly processes: ProcessHost };
+export type Tools = Omit<LoopParts, 'engine' | 'reader'> & { readonly processes: ProcessHost; readonly pool: WorkspacePool };
 
 export interface Cycle extends AsyncDisposable {
   readonly engine: Engine;
@@ -78,21 +82,31 @@ export const createTools = ({ place, env }: ComposeOptions): Tools => {
   const { repository, stateHome } = place;
   const processes = createProcessHost({ shim: entryArgv('shim'), cacheDir: path.join(stateHome, 'cache') });
   const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
-  const workspaces = createWorkspaces({ repository, stateHome, clock });
+  const pool = createPool({ repository, dir: path.join(stateHome, 'pool') });
+  const workspaces = createWorkspaces({ repository, stateHome, clock, pool });
   const readFileOf: LoopParts['readFile'] = async (commit, file) => (await readFileAt(repository, commit, file))?.toString('utf8');
   const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTestReport });
+  const forge = lazyForge({ root: repository.root, home: place.cwd, env });
   return {
     processes,
+    pool,
     workspaces,
     evidence,
     clock,
     chance: Math.random,
     verifier: createVerifier({ checks, evidence, readFileAt: readFileOf, tools: { node: process.versions.node } }),
-    lander: createLander({ repository, stateHome }),
+    lander: createLander({
+      repository,
+      stateHome,
+      pullRequests: async () => (await forge()).pullRequests,
+      pause: (ms) => delay(ms),
+    }),
+    notes: async () => (await forge()).notes,
     discoverer: createDiscoverer({
       checks,
       readFile: readFileOf,
       withCheckout: (commit, use) => inCleanRoom(workspaces, commit, use),
+      issues: async () => (await forge()).issues,
       env: checkEnvironment(env, {}),
     }),
     agentFor: (loop, prefix) => agentOf(loop, { home: path.join(repository.root, prefix), env }),
@@ -168,6 +182,7 @@ export const openCycle = async (
       interrupt: () => engine.cancelAll(interrupted),
       [Symbol.asyncDispose]: async () => {
         await engine[Symbol.asyncDispose]();
+        await tools.pool.close();
         await claims.close();
       },
     };

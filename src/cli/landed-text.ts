@@ -5,6 +5,8 @@ export const landedText = (landed: Landed): string => {
   switch (landed.landed) {
     case 'branch':
       return `branch ${landed.branch} at ${landed.commit.slice(0, 12)}`;
+    case 'pull-request':
+      return `pull request #${landed.number} ${landed.url} from branch ${landed.branch} at ${landed.commit.slice(0, 12)}`;
     case 'merge':
       return `landed on ${landed.target} at ${landed.commit.slice(0, 12)}`;
     case 'patch':

@@ -43,7 +43,7 @@ Exit codes: 0 goal met or nothing to do, 2 bad usage or configuration, 3 parked 
     .requiredOption('--check <command>', 'command that is red now and green when the condition holds')
     .option('--agent <name>', 'agent (default: the one gyre.yaml names, else claude)')
     .option('--agent-command <command>', 'run this program as the agent')
-    .option('--land <how>', 'report, patch, branch or merge', 'branch')
+    .option('--land <how>', 'report, patch, branch, pull-request or merge', 'branch')
     .option('--target <branch>', 'branch to start from and, with merge, to land on')
     .option('--attempts <n>', 'most attempts')
     .option('--setup <command>', 'command that prepares a fresh checkout')

@@ -16,7 +16,7 @@ import { prefixOf } from './loop-choice.ts';
 import type { Place } from './place.ts';
 import { line } from './print.ts';
 import { progressReporter } from './progress.ts';
-import { registersOf } from './registers.ts';
+import { ownRegisters } from './registers.ts';
 import { scheduleLines } from './schedule-lines.ts';
 import { tickLines } from './tick-lines.ts';
 import { version } from './version.ts';
@@ -58,7 +58,7 @@ export const runResident = async (options: ResidentOptions): Promise<void> => {
     });
     const scheduler = createScheduler({
       loops: loops.map((loop) => loop.definition),
-      registers: registersOf(engine),
+      registers: ownRegisters(engine),
       ticks: desk,
       clock: cycle.parts.clock,
       timers: systemTimers,

@@ -30,6 +30,8 @@ export const tickLines = (event: TickEvent): readonly string[] => {
       ];
     case 'verdict':
       return [`  attempt ${event.attempt}: ${event.verdict.verdict.toUpperCase()} ${oneLine(event.summary, 300)}`];
+    case 'note-refused':
+      return [`  the note on the issue was not written: ${oneLine(event.why, 300)}`];
     case 'run-ended': {
       const { exit, landed } = event.output;
       return [

@@ -60,6 +60,8 @@ export const tidyStateHome = async (request: TidyRequest): Promise<void> => {
     await endProcesses(name).catch(() => {});
     await removeIfPossible(path.join(clean, name));
   }
+  // Pooled folders are proven by what their engine remembers, and that engine is gone.
+  if (await realFolder(path.join(stateHome, 'pool'))) await removeIfPossible(path.join(stateHome, 'pool'));
   const temporary = path.join(stateHome, 'tmp');
   for (const name of await namesIn(temporary)) {
     const pid = privateIndex.exec(name)?.[1];

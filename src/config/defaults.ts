@@ -21,6 +21,7 @@ export const defaults = {
     output: '10mb',
   },
   land: { as: 'branch', sign: 'auto' },
+  notes: 'none',
   parallel: 1,
 } as const;
 

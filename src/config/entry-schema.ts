@@ -32,11 +32,12 @@ const reporting =
       context.addIssue({ code: 'custom', path: [...path], message: wanted, params });
   };
 
-const sources = ['tests', 'tasks', 'command'] as const;
+const sources = ['tests', 'tasks', 'command', 'issues'] as const;
 const fitting: Readonly<Record<(typeof sources)[number], readonly string[]>> = {
   tests: ['report', 'times', 'timeout'],
   tasks: [],
   command: ['timeout'],
+  issues: [],
 };
 
 const discoverProblems = (entry: Readonly<Record<string, unknown>>): readonly Problem[] => {
@@ -60,6 +61,25 @@ const discoverProblems = (entry: Readonly<Record<string, unknown>>): readonly Pr
       wanted: fits.length === 0 ? `${source} alone` : `${source} with any of ${fits.join(', ')}`,
     }));
 };
+
+/** Anybody can open an issue; a label or an assignee is given by somebody who may. */
+const issuesProblems = (entry: {
+  readonly labels?: readonly string[] | undefined;
+  readonly assignee?: string | undefined;
+}): readonly Problem[] =>
+  (entry.labels ?? []).length > 0 || entry.assignee !== undefined
+    ? []
+    : [
+        {
+          path: [],
+          found: 'neither a label nor an assignee',
+          wanted: "labels or an assignee: without, anybody's issue would be worked on",
+        },
+      ];
+
+const label = text('a label', { description: 'A label: open issues that have it.' }, 50).regex(/^[^,]+$/, {
+  error: 'a label without a comma',
+});
 
 const checkProblems = (entry: { readonly run?: string | undefined; readonly review?: unknown }): readonly Problem[] => {
   // A reviewer that never looks would be trusted as if it had: such a loop does not start.
@@ -87,6 +107,31 @@ export const discoverEntry = keys(
     command: text('a command', {
       description: 'Command that prints one JSON object a line: key, title, body, evidence, priority, touches, trust.',
     }).optional(),
+    issues: z
+      .union(
+        [
+          label,
+          keys(
+            {
+              labels: z
+                .array(label, { error: 'a list of labels' })
+                .max(20, { error: 'at most 20 labels' })
+                .meta({ description: 'Labels, all of which an issue has.' })
+                .optional(),
+              assignee: text(
+                'a login, none or *',
+                { description: 'Login of an assignee, `none` for nobody, `*` for anybody.' },
+                100,
+              ).optional(),
+            },
+            'a label, or a map with labels or assignee',
+            { description: 'Which open issues.' },
+          ).superRefine(reporting(issuesProblems)),
+        ],
+        { error: 'a label, or a map with labels or assignee' },
+      )
+      .meta({ description: 'Open issues of the repository on GitHub: one task for each.' })
+      .optional(),
     report: report.optional(),
     times: count(1, 10, {
       description: 'Runs of the test command, so that flaky tests are told from broken ones.',
@@ -94,7 +139,7 @@ export const discoverEntry = keys(
     }).optional(),
     timeout: duration({ description: 'Time the command may take.', default: entryDefaults.timeout }).optional(),
   },
-  'a map with one of tests, tasks or command',
+  'a map with one of tests, tasks, command or issues',
   { description: 'A source of tasks.' },
 ).superRefine(reporting(discoverProblems));
 

@@ -2,9 +2,10 @@
 
 import { z } from 'zod';
 import { agentKeys } from './agent-schema.ts';
+import { connectKeys } from './connect-schema.ts';
 import { limitsKeys } from './limits-schema.ts';
 import { sharedShape } from './loop-schema.ts';
-import { budget, choice, keys, text } from './schema-parts.ts';
+import { budget, choice, keys } from './schema-parts.ts';
 import { serverKeys } from './server-schema.ts';
 
 const named = <Value extends z.ZodType>(value: Value, wanted: string, description: string) =>
@@ -21,13 +22,7 @@ export const gyreShape = {
   ...sharedShape,
   limits: limitsKeys.optional(),
   server: serverKeys.optional(),
-  connect: named(
-    keys({ api: text('an address', { description: 'Base address of the service.' }).optional() }, 'a map with api', {
-      description: 'A service.',
-    }),
-    'a map of services, such as github: { api: https://... }',
-    'Base addresses of outside services. No effect in this version.',
-  ).optional(),
+  connect: connectKeys.optional(),
   budgets: keys(
     {
       day: budget({ description: 'For all loops of a day.' }).optional(),

@@ -8,9 +8,13 @@ export const freeMemoryDefault = '256mb';
 
 const counted = (description: string, wanted: string) =>
   z
-    .record(z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, { error: 'a name of letters, digits, dots and dashes' }), count(1, 10_000, { description }), {
-      error: wanted,
-    })
+    .record(
+      z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/, { error: 'a name of letters, digits, dots and dashes' }),
+      count(1, 10_000, { description }),
+      {
+        error: wanted,
+      },
+    )
     .meta({ description });
 
 export const limitsKeys = keys(
@@ -21,7 +25,9 @@ export const limitsKeys = keys(
     shares: counted('Weight of a loop where several wait; 1 where missing.', 'a map of loops, such as fix-tests: 2').optional(),
     gap: duration({ description: 'Least time between two starts. Default: none.' }).optional(),
     'starts-per-minute': count(1, 10_000, { description: 'Starts within any minute. Default: no limit.' }).optional(),
-    load: count(1, 1_000, { description: 'Load of the machine, a processor, above which nothing is started. Default: no limit.' }).optional(),
+    load: count(1, 1_000, {
+      description: 'Load of the machine, a processor, above which nothing is started. Default: no limit.',
+    }).optional(),
     'free-memory': size({ description: 'Free memory below which nothing is started.', default: freeMemoryDefault }).optional(),
   },
   'a map with runs, agents, providers, shares, gap, starts-per-minute, load or free-memory',

@@ -1,14 +1,14 @@
 // The front matter of a loop file (DESIGN 5.1). The schema says what may be written; what it means is decided in resolve-*.ts.
 
 import { z } from 'zod';
+import type { LandingKind } from '../core/loop-definition.ts';
 import { agent } from './agent-schema.ts';
 import { defaults } from './defaults.ts';
 import { checkEntry, discoverEntry } from './entry-schema.ts';
 import { on } from './on-schema.ts';
 import { budget, choice, count, duration, flag, globs, keys, size, text } from './schema-parts.ts';
 
-/** `pull-request` is known and not built; naming it here lets the message say so. */
-export const landings = ['report', 'patch', 'branch', 'merge', 'pull-request'] as const;
+export const landings = ['report', 'patch', 'branch', 'merge', 'pull-request'] as const satisfies readonly LandingKind[];
 
 const { workspace: workspaceDefaults, stop: stopDefaults, land: landDefaults } = defaults;
 
@@ -66,7 +66,7 @@ export const land = z
           as: landAs.optional(),
           target: text(
             'the name of a branch',
-            { description: 'Branch to merge onto. Default: the branch that was checked out.' },
+            { description: 'Branch to merge onto, also by a pull request. Default: the branch that was checked out.' },
             250,
           ).optional(),
           sign: choice(['auto', 'never'], {
@@ -74,11 +74,11 @@ export const land = z
             default: landDefaults.sign,
           }).optional(),
         },
-        'one of report, patch, branch, merge, or a map with as',
+        'one of report, patch, branch, merge, pull-request, or a map with as',
         { description: 'How work that passed is brought in.' },
       ),
     ],
-    { error: 'one of report, patch, branch, merge, or a map with as' },
+    { error: 'one of report, patch, branch, merge, pull-request, or a map with as' },
   )
   .meta({ description: 'How work that passed is brought in.', default: landDefaults });
 
@@ -126,6 +126,10 @@ export const loopShape = {
     'a map with recall or learn',
     { description: 'What the loop remembers. No effect in this version.' },
   ).optional(),
+  notes: choice(['none', 'issue'], {
+    description: 'issue: one comment on the issue of a task says how its work stands, and is edited as that changes.',
+    default: defaults.notes,
+  }).optional(),
   parallel: count(1, 10_000, { description: 'Runs of this loop at once.', default: defaults.parallel }).optional(),
 };
 

@@ -1,6 +1,7 @@
 // The loop file wins over gyre.yaml, which wins over the defaults; each value remembers who said it.
 
 import type { Origin } from '../core/fault.ts';
+import type { LandingKind } from '../core/loop-definition.ts';
 import { defaults } from './defaults.ts';
 import type { GyreInput } from './gyre-schema.ts';
 import type { LoopInput } from './loop-schema.ts';
@@ -20,11 +21,12 @@ export interface MergedInput extends Omit<LoopInput, 'land'> {
   readonly protect: NonNullable<LoopInput['protect']>;
   readonly stop: Filled<LoopInput['stop'], keyof typeof defaults.stop>;
   readonly land: {
-    readonly as: 'report' | 'patch' | 'branch' | 'merge' | 'pull-request';
+    readonly as: LandingKind;
     readonly target?: string | undefined;
     readonly sign: 'auto' | 'never';
   };
   readonly parallel: number;
+  readonly notes: NonNullable<LoopInput['notes']>;
   /** `undefined` where nobody wrote it: what it then means depends on `discover`. */
   readonly goal: string | undefined;
 }

@@ -8,7 +8,6 @@ import type { Layer } from './read-layer.ts';
 import type { Path } from './yaml-source.ts';
 
 const sharedSentences = {
-  connect: 'connect has no effect in this version: no outside service is called.',
   budgets: 'budgets has no effect in this version: each task is limited by stop.budget.',
   channels: 'channels has no effect in this version: read the output of gyre run and gyre status.',
 } as const;
@@ -37,6 +36,8 @@ export const noticesOf = (merged: Merged, shared: Layer<GyreInput> | undefined):
   for (const key of ['recall', 'learn'] as const)
     if (input.memory?.[key] !== undefined)
       note(['memory', key], `memory.${key} has no effect in this version: nothing is remembered between runs but the journal.`);
+  if (input.notes === 'issue' && !(input.discover ?? []).some((entry) => entry.issues !== undefined))
+    note(['notes'], 'notes: issue has no effect in this loop: none of its sources gives issues.');
 
   if (shared !== undefined) {
     for (const [key, sentence] of Object.entries(sharedSentences))
@@ -55,13 +56,6 @@ export const noticesOf = (merged: Merged, shared: Layer<GyreInput> | undefined):
 /** Values that promise a person's look or another's review and would be ignored: such a loop does not start. */
 export const refusalsOf = ({ input, originOf }: Merged): readonly Issue[] => {
   const issues: Issue[] = [];
-  if (input.land.as === 'pull-request')
-    issues.push({
-      origin: originOf(['land', 'as'], 'value'),
-      key: 'land.as',
-      found: 'pull-request, which is not available in this version',
-      wanted: 'one of report, patch, branch, merge (a branch can be opened as a pull request by you)',
-    });
   const { autonomy, land } = input;
   const lessThanAsked =
     (autonomy === 'report' && land.as !== 'report') || ((autonomy === 'assisted' || autonomy === 'earned') && land.as === 'merge');

@@ -102,8 +102,8 @@ export const resolveLoop = ({ name, loop, shared, body, bodyLine, issues: before
     workspace: { setup: input.workspace.setup, setupTimeoutMs: milliseconds(input.workspace['setup-timeout']) },
     protect: input.protect,
     stop: stopOf(input.stop),
-    // refusalsOf has refused pull-request.
-    land: { as: land.as === 'pull-request' ? 'branch' : land.as, target: land.target, sign: land.sign },
+    land: { as: land.as, target: land.target, sign: land.sign },
+    notes: input.notes,
     parallel: input.parallel,
     body,
     bodyLine,

@@ -27,6 +27,10 @@ const discoverEntry = (entry: DiscoverInput): DiscoverEntry => {
       timeoutMs: timeoutMs(entry.timeout),
     };
   if (entry.tasks !== undefined) return { from: 'tasks', file: entry.tasks };
+  if (entry.issues !== undefined) {
+    const { labels = [], assignee } = typeof entry.issues === 'string' ? { labels: [entry.issues] } : entry.issues;
+    return { from: 'issues', labels, assignee };
+  }
   assert(entry.command !== undefined, 'A discover entry that passed its schema has a source.');
   return { from: 'command', command: entry.command, timeoutMs: timeoutMs(entry.timeout) };
 };

@@ -24,6 +24,7 @@ export interface Settings {
     readonly drain: 'finish' | 'checkpoint' | 'park';
     readonly drainMs: number;
   };
+  readonly connect: { readonly github: { readonly api: string | undefined; readonly repository: string | undefined } };
 }
 
 /**
@@ -34,7 +35,7 @@ export interface Settings {
 export const settingsOf = (shared: SourceText | undefined): Settings => {
   const layer = shared === undefined ? undefined : readShared(shared);
   if (shared !== undefined) rejectIf(shared.file, layer?.issues ?? []);
-  const { limits = {}, server = {} } = layer?.input ?? {};
+  const { limits = {}, server = {}, connect = {} } = layer?.input ?? {};
   return {
     limits: {
       runs: limits.runs ?? runsDefault,
@@ -52,5 +53,6 @@ export const settingsOf = (shared: SourceText | undefined): Settings => {
       drain: server.drain ?? serverDefaults.drain,
       drainMs: parseDuration(server['drain-time'] ?? serverDefaults['drain-time']) ?? 0,
     },
+    connect: { github: { api: connect.github?.api, repository: connect.github?.repository } },
   };
 };

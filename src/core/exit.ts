@@ -4,7 +4,8 @@ export type StopReason = 'attempts' | 'budget' | 'time' | 'no-progress' | 'oscil
 
 export type RunExit =
   | { readonly exit: 'goal-met' }
-  | { readonly exit: 'nothing-to-do' }
+  /** `why`: what made it so while it was worked on. */
+  | { readonly exit: 'nothing-to-do'; readonly why?: string }
   /** A person is needed; `why` is one sentence. */
   | { readonly exit: 'parked'; readonly why: string }
   | { readonly exit: 'stopped'; readonly by: StopReason; readonly why: string }
@@ -23,8 +24,9 @@ export const worstExitCode = (exits: readonly RunExit[]): number => exits.reduce
 export const exitText = (exit: RunExit): string => {
   switch (exit.exit) {
     case 'goal-met':
-    case 'nothing-to-do':
       return exit.exit;
+    case 'nothing-to-do':
+      return exit.why === undefined ? exit.exit : `${exit.exit}: ${exit.why}`;
     case 'parked':
       return `parked: ${exit.why}`;
     case 'stopped':

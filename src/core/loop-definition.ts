@@ -26,6 +26,8 @@ export type DiscoverEntry =
     }
   | { readonly from: 'tasks'; readonly file: string }
   | { readonly from: 'command'; readonly command: string; readonly timeoutMs: number }
+  /** Open issues that have all labels. `assignee`: a login, `none`, `*`, or whoever. */
+  | { readonly from: 'issues'; readonly labels: readonly string[]; readonly assignee: string | undefined }
   /** One given condition (`gyre goal`). */
   | { readonly from: 'goal'; readonly condition: string; readonly check: string };
 
@@ -37,7 +39,7 @@ export interface CheckDefinition {
   readonly report: { readonly format: string | undefined; readonly file: string | undefined };
 }
 
-export type LandingKind = 'report' | 'patch' | 'branch' | 'merge';
+export type LandingKind = 'report' | 'patch' | 'branch' | 'merge' | 'pull-request';
 
 export interface LoopDefinition {
   readonly name: string;
@@ -65,6 +67,8 @@ export interface LoopDefinition {
   };
   readonly land: { readonly as: LandingKind; readonly target: string | undefined; readonly sign: 'auto' | 'never' };
   readonly parallel: number;
+  /** Whether the issue a task is carries a note of its state. Missing in runs of release 0.1. */
+  readonly notes?: 'none' | 'issue';
   /** The instruction to the agent: a strict Liquid template. */
   readonly body: string;
   /** Line of the file on which the body begins, for template errors. */

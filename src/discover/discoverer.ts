@@ -3,11 +3,13 @@ import { Fault } from '../core/fault.ts';
 import type { CheckDefinition, DiscoverEntry } from '../core/loop-definition.ts';
 import { dedupeTasks, rankTasks } from '../core/task.ts';
 import type { CheckObservation } from '../core/verdict.ts';
+import { issueOfTask } from '../connect/index.ts';
 import { commandSource } from './command-source.ts';
 import { failingTests } from './failing-tests.ts';
 import { found, sourceName, type Found } from './found.ts';
 import { goalTask } from './goal.ts';
-import type { Discoverer, DiscoverParts, DiscoverRequest } from './port.ts';
+import { issueFate, issueTasks } from './issues.ts';
+import type { Discoverer, DiscoverParts, DiscoverRequest, StillOpen } from './port.ts';
 import { isOpenIn } from './still-open.ts';
 import { taskList } from './task-list.ts';
 
@@ -73,6 +75,12 @@ export const createDiscoverer = (parts: DiscoverParts): Discoverer => {
     return goalTask({ condition, check, source: sourceName(entry), runs });
   };
 
+  const fromIssues = async ({ entry }: Look<'issues'>): Promise<Found> => {
+    const tracker = await parts.issues();
+    const { repository } = tracker;
+    return issueTasks({ repository, source: sourceName(entry), list: await tracker.openIssues(entry) });
+  };
+
   const look = async (entry: DiscoverEntry, key: string, request: DiscoverRequest): Promise<Found> => {
     switch (entry.from) {
       case 'tests':
@@ -81,6 +89,8 @@ export const createDiscoverer = (parts: DiscoverParts): Discoverer => {
         return fromTasks({ entry, key, request });
       case 'command':
         return commandSource(parts, request, { ...entry, key, source: sourceName(entry) });
+      case 'issues':
+        return fromIssues({ entry, key, request });
       case 'goal':
         return fromGoal({ entry, key, request });
     }
@@ -114,9 +124,15 @@ export const createDiscoverer = (parts: DiscoverParts): Discoverer => {
       const setAside = all.flatMap((one) => one.setAside);
       return { tasks: tasks.slice(0, tasksPerTick), setAside, problems, unread: [...new Set(unread)] };
     },
-    async isStillOpen(request) {
+    async stillOpen(request): Promise<StillOpen> {
       const { task, loop } = request;
-      if (task.proof.by === 'checks') return true;
+      const name = issueOfTask(task.key);
+      if (name !== undefined) {
+        const tracker = await parts.issues();
+        const known = tracker.repository.toLowerCase() === name.repository;
+        return known ? issueFate(await tracker.issue(name.number)) : { open: true };
+      }
+      if (task.proof.by === 'checks') return { open: true };
       const { command } = task.proof;
       const own = checkFor(request, command);
       const entry = loop.discover.find((one) => one.from === 'tests' && one.command === command);
@@ -128,7 +144,8 @@ export const createDiscoverer = (parts: DiscoverParts): Discoverer => {
         report: entry?.from === 'tests' ? entry.report : { format: undefined, file: undefined },
       };
       const runs = await runsOnBase(request, `still-open/${task.key}`, check, 1);
-      return runs.every((run) => isOpenIn(task, run));
+      const open = runs.every((run) => isOpenIn(task, run));
+      return open ? { open } : { open, why: 'it is done already on the target as it is now' };
     },
   };
 };

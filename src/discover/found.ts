@@ -40,5 +40,7 @@ export const sourceName = (entry: DiscoverEntry): string => {
       return `command: ${oneLine(entry.command)}`;
     case 'goal':
       return `goal: ${oneLine(entry.condition)}`;
+    case 'issues':
+      return `issues: ${oneLine([...entry.labels, ...(entry.assignee === undefined ? [] : [`assignee ${entry.assignee}`])].join(', '))}`;
   }
 };

@@ -1,6 +1,7 @@
 import type { CommitSha } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import type { Task } from '../core/task.ts';
+import type { IssueTracker } from '../connect/index.ts';
 import type { CheckRunner, RunProcess } from '../verify/index.ts';
 
 /** Something that looked like a task and is not one, with the reason: flaky, skipped by limit. Shown, never dropped in silence (L15). */
@@ -27,10 +28,17 @@ export interface DiscoverRequest {
   readonly run: RunProcess;
 }
 
+/** `why` is a reason for people, as the end of a sentence. */
+export type StillOpen = { readonly open: true } | { readonly open: false; readonly why: string };
+
 export interface Discoverer {
   discover(request: DiscoverRequest): Promise<Discovery>;
-  /** Whether a task found on an earlier base is still to be done on this one. True where nothing of its own proves it. */
-  isStillOpen(request: DiscoverRequest & { readonly task: Task }): Promise<boolean>;
+  /**
+   * Whether a task found earlier is still to be done on this base. An issue is looked up where it is tracked; a task with a test or a
+   * command of its own is tried; one with neither is open.
+   * @throws Fault when an issue could not be looked up
+   */
+  stillOpen(request: DiscoverRequest & { readonly task: Task }): Promise<StillOpen>;
 }
 
 export interface DiscoverParts {
@@ -39,6 +47,8 @@ export interface DiscoverParts {
   readonly readFile: (commit: CommitSha, path: string) => Promise<string | undefined>;
   /** A checkout of the base for `command:` sources; discarded afterwards. */
   readonly withCheckout: <T>(commit: CommitSha, use: (dir: string) => Promise<T>) => Promise<T>;
+  /** Issues of the repository. @throws Fault `FORGE_NOT_SET_UP` where it is not known where they are */
+  readonly issues: () => Promise<IssueTracker>;
   /** The complete environment of `command:` sources. */
   readonly env: Readonly<Record<string, string>>;
 }

@@ -5,7 +5,7 @@ import type { Handlers } from './handlers.ts';
 import { parkRun, releaseRun } from './park-records.ts';
 import type { LoopHandler, RunRow } from './port.ts';
 import { runColumns, runOfRow } from './rows.ts';
-import { endRun, findPendingRuns, findStartableRuns, resumeRun, type RunOpening } from './run-records.ts';
+import { endRun, findPendingRuns, findRun, findStartableRuns, resumeRun, type RunOpening } from './run-records.ts';
 
 export interface BeginOptions {
   readonly epoch: number;
@@ -61,6 +61,12 @@ export const beginPending = (transaction: Transaction, options: BeginOptions): B
 /** Goes on with everything a dead engine left open, and begins what is pending. */
 export const beginStartable = (transaction: Transaction, options: BeginOptions): Begun =>
   beginThese(transaction, findStartableRuns(transaction), options);
+
+/** Goes on with one run that a dead engine left open. */
+export const beginLeft = (transaction: Transaction, id: string, options: BeginOptions): Begun => {
+  const run = findRun(transaction, id);
+  return beginThese(transaction, run?.state === 'running' ? [run] : [], options);
+};
 
 /** Runs that were parked for a version which is known now need nobody's attention any more. */
 export const releaseKnownVersions = (transaction: Transaction, handlers: Handlers): void => {

@@ -120,3 +120,24 @@ export const createBlobs = (stateHome: string): Blobs => {
     remove: (file) => rmSync(file.path, { force: true }),
   };
 };
+
+/** Blobs that wait in memory for `flush`, so that the store writes them with its own patience and before the rows that name them. */
+export const deferBlobs = (blobs: Blobs): Blobs & { flush(): void } => {
+  const waiting = new Map<string, string>();
+  return {
+    ...blobs,
+    put: (text) => {
+      const bytes = Buffer.from(text);
+      const digest = digestOf(bytes);
+      waiting.set(digest, text);
+      return { $blob: digest, bytes: bytes.length };
+    },
+    read: (reference) => waiting.get(reference.$blob) ?? blobs.read(reference),
+    flush: () => {
+      for (const [digest, text] of waiting) {
+        blobs.put(text);
+        waiting.delete(digest);
+      }
+    },
+  };
+};

@@ -25,13 +25,19 @@ const byCodeUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 
 
 /** @param value what `JSON.parse` gives; a key whose value is `undefined` is left out */
 export const canonicalJson = (value: unknown): string => {
-  if (Array.isArray(value)) return `[${value.map((item: unknown) => canonicalJson(item)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const pairs = Object.entries(value)
-    .filter(([, item]) => item !== undefined)
-    .sort(([a], [b]) => byCodeUnits(a, b))
-    .map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`);
-  return `{${pairs.join(',')}}`;
+  // Built by hand: this is the hottest piece of JavaScript of a step.
+  let text = '';
+  if (Array.isArray(value)) {
+    for (const item of value as readonly unknown[]) text += `${text === '' ? '' : ','}${canonicalJson(item)}`;
+    return `[${text}]`;
+  }
+  const members = value as Readonly<Record<string, unknown>>;
+  for (const key of Object.keys(members).sort(byCodeUnits)) {
+    const item = members[key];
+    if (item !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(item)}`;
+  }
+  return `{${text}}`;
 };
 
 const canonicalLink = (link: ChainLink, hash?: string): string =>

@@ -9,11 +9,11 @@ import { takeEngineSignals } from './engine-signals.ts';
 import { journalHealth } from './health.ts';
 import { decodeJson, encodeJson, inlineBytesMax } from './json.ts';
 import { assertDomainKind, assertName } from './names.ts';
-import { notBuilt } from './not-built.ts';
 import { releaseOwnership } from './owner.ts';
 import { assertAmounts } from './budget-records.ts';
 import { encodePayload, resolvePayload } from './payload.ts';
 import { encodeChanges, putRegisters } from './registers.ts';
+import { purge } from './purge.ts';
 import { pauseRun, releaseRun } from './park-records.ts';
 import { pause } from './pause.ts';
 import type { Engine, EngineOptions, JournalReader, Timers } from './port.ts';
@@ -184,7 +184,10 @@ export const createEngine = (opened: OpenedEngine): Engine => {
       const encoded = encodeChanges(changes);
       return store.write((transaction) => putRegisters(transaction, encoded));
     },
-    purge: async () => notBuilt('Engine.purge'),
+    purge: async ({ before, keep = [] }) => {
+      assertRunning();
+      return purge(store, { before, keep, now: options.clock() });
+    },
     drain: async ({ graceMs }) => {
       if (!isDraining) {
         isDraining = true;

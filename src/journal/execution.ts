@@ -10,7 +10,7 @@ import { createEmitter } from './emitter.ts';
 import { resolvePayload } from './payload.ts';
 import type { LoopHandler, RunRow } from './port.ts';
 import { continueRun, endRun, type RunOpening } from './run-records.ts';
-import { createScope } from './scope.ts';
+import { createScope } from './create-scope.ts';
 import type { Store } from './store.ts';
 
 export interface ExecutionTools extends ContextTools {

@@ -4,7 +4,7 @@
 import type { Fault } from '../core/fault.ts';
 import type { EpochMs } from '../core/ids.ts';
 import { attachedChildren } from './attached-children.ts';
-import { type Begun, beginPending, beginStartable, type BeginOptions, releaseKnownVersions } from './begin-records.ts';
+import { type Begun, beginLeft, beginPending, beginStartable, type BeginOptions, releaseKnownVersions } from './begin-records.ts';
 import { noteCancel, pendingCancels } from './cancel-requests.ts';
 import type { ContextTools } from './context.ts';
 import { execute, type Execution, type ExecutionEnd, type ExecutionTools } from './execution.ts';
@@ -188,9 +188,12 @@ export const createExecutions = (tools: Tools): Executions => {
   };
 
   const kin: ContextTools['kin'] = {
-    begin: (handler) => {
+    begin: (child, handler) => {
       if (handlers.find({ loop: handler.name, version: handler.version }) === undefined) handlers.add(handler);
       wake();
+      if (findRun(store, child)?.state !== 'running' || executions.has(child)) return;
+      // A dead engine left it open, and recovery did not know its handler. A store that stops meanwhile has stopped its parent too.
+      store.write((transaction) => beginLeft(transaction, child, beginOptions())).then(settleBegun, () => {});
     },
     ended: async (id) => {
       const run = findRun(store, id);

@@ -17,7 +17,7 @@ export const jsonText = (value: unknown, what: string): string | undefined => {
   try {
     text = JSON.stringify(value);
     // Also proves that the value can be put into the chain: canonical writing needs a little more stack than plain writing.
-    if (text !== undefined) canonicalJson(JSON.parse(text));
+    if (text !== undefined && typeof value === 'object') canonicalJson(JSON.parse(text));
   } catch (error) {
     problem = error;
   }

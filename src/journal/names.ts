@@ -33,8 +33,11 @@ const engineKinds = new Set([
   'budget.charged',
   'owner.taken',
   'owner.released',
+  'run.purged',
   'register.changed',
   'signal.taken',
+  'disk.filled',
+  'facts.unreadable',
 ]);
 
 export const assertDomainKind = (kind: string): void => {

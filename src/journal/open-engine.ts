@@ -1,7 +1,7 @@
 // Opens a state home and puts an engine together on it.
 import { mkdirSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
-import { Defect } from '../core/fault.ts';
+import { Defect, Fault } from '../core/fault.ts';
 import { type ProcessIdentity, selfIdentity } from '../process/index.ts';
 import { createBlobs } from './blobs.ts';
 import { createEngine } from './engine.ts';
@@ -9,6 +9,7 @@ import { createExecutions } from './executions.ts';
 import { lockStateHome, takeOwnership } from './owner.ts';
 import type { Engine, EngineOptions, JournalReader } from './port.ts';
 import { createReader, openReader } from './reader.ts';
+import { createReserve, noReserve, type Reserve } from './reserve.ts';
 import { journalFile, migrate, openDatabase, schemaVersion } from './schema.ts';
 import { createSignalBell } from './signal-bell.ts';
 import { createSlots } from './slots.ts';
@@ -19,6 +20,7 @@ import { watchWake } from './wake.ts';
 
 const lockPatienceMs = 120_000;
 const diskPatienceMs = 10_000;
+const reserveBytesDefault = 1024 * 1024;
 
 /** What only tests put in. */
 export interface EngineTestOptions extends CrashPoints {
@@ -51,7 +53,20 @@ const openFiles = async ({ stateHome, clock }: EngineOptions, opened: { close():
 const openMemory = ({ stateHome, clock }: EngineOptions, { db, identity }: NonNullable<EngineTestOptions['memory']>): Ground => {
   migrate(db, schemaVersion(db));
   const epoch = takeOwnership(db, { stateHome, now: clock(), self: identity });
-  return { db, epoch, reader: { ...createReader(db, 'memory', createBlobs(stateHome)), [Symbol.dispose]: () => {} } };
+  return { db, epoch, reader: createReader(db, { file: 'memory', blobs: createBlobs(stateHome), close: () => {} }) };
+};
+
+const makeReserve = ({ stateHome, reserveBytes = reserveBytesDefault, onTrouble }: EngineOptions): Reserve => {
+  const reserve = createReserve(stateHome, reserveBytes);
+  if (!reserve.fill()) {
+    onTrouble?.(
+      new Fault('RESERVE_MISSING', `The disk of ${stateHome} has no room for the reserve of ${reserveBytes} bytes.`, {
+        hint: 'Free some space: without a reserve a full disk stops the engine at once.',
+        data: { stateHome, reserveBytes },
+      }),
+    );
+  }
+  return reserve;
 };
 
 /** `openEngine` with what only tests put in. */
@@ -69,6 +84,7 @@ export const openEngineWith = async (options: EngineOptions, test: EngineTestOpt
     const store = createStore({
       db,
       blobs: createBlobs(stateHome),
+      reserve: memory === undefined ? makeReserve(options) : noReserve,
       file,
       epoch,
       clock,
@@ -95,6 +111,6 @@ export const openEngineWith = async (options: EngineOptions, test: EngineTestOpt
 /**
  * Opens the state home of `options` and becomes its owner.
  * @throws Fault STATE_HOME_HELD (another engine lives; data: pid, since), JOURNAL_TOO_NEW, JOURNAL_CORRUPT, STORAGE_LOCKED,
- *   STORAGE_FULL, STORAGE_FAILED
+ *   STORAGE_FULL, STORAGE_READONLY, STORAGE_FAILED
  */
 export const openEngine = (options: EngineOptions): Promise<Engine> => openEngineWith(options, {});

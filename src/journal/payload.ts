@@ -7,15 +7,10 @@ import type { RunRow } from './port.ts';
 
 const namesBlob = (value: unknown): boolean => typeof value === 'object' && value !== null && Object.hasOwn(value, '$blob');
 
-/**
- * Writes a value as JSON text, or as that of the reference to its blob once the blob is on disk.
- * @param what names the value in the error: `The outcome of step "build"`
- * @returns `undefined` for `undefined`
- * @throws Fault PAYLOAD_NOT_JSON, PAYLOAD_TOO_LARGE (more than 64 MiB)
- */
-export const encodePayload = (blobs: Blobs, value: unknown, what: string): string | undefined => {
+/** @throws Fault PAYLOAD_NOT_JSON, PAYLOAD_TOO_LARGE (more than 64 MiB) */
+const measured = (value: unknown, what: string): { readonly text: string | undefined; readonly isLarge: boolean } => {
   const text = jsonText(value, what);
-  if (text === undefined) return undefined;
+  if (text === undefined) return { text, isLarge: false };
   const bytes = Buffer.byteLength(text);
   if (bytes > blobBytesMax) {
     throw new Fault('PAYLOAD_TOO_LARGE', `${what} takes ${bytes} bytes; a payload takes at most ${blobBytesMax}.`, {
@@ -23,16 +18,34 @@ export const encodePayload = (blobs: Blobs, value: unknown, what: string): strin
       data: { bytes, bytesMax: blobBytesMax },
     });
   }
-  return bytes > inlineBytesMax || namesBlob(JSON.parse(text)) ? JSON.stringify(blobs.put(text)) : text;
+  return { text, isLarge: bytes > inlineBytesMax || namesBlob(JSON.parse(text)) };
 };
 
-/** The reverse of `encodePayload`, for a value that was read as JSON already. @throws Fault BLOB_MISSING, BLOB_CHANGED */
+/**
+ * Writes a value as JSON text, or as that of the reference to its blob once the blob is on disk.
+ * @param what names the value in the error: `The outcome of step "build"`
+ * @returns `undefined` for `undefined`
+ * @throws Fault PAYLOAD_NOT_JSON, PAYLOAD_TOO_LARGE (more than 64 MiB), or what the disk says
+ */
+export const encodePayload = (blobs: Blobs, value: unknown, what: string): string | undefined => {
+  const { text, isLarge } = measured(value, what);
+  return text !== undefined && isLarge ? JSON.stringify(blobs.put(text)) : text;
+};
+
+/** The reverse, for a value that was read as JSON already. @throws Fault BLOB_MISSING, BLOB_CHANGED */
 export const resolvePayload = (blobs: Blobs, value: unknown): unknown =>
   isBlobReference(value) ? (JSON.parse(blobs.read(value)) as unknown) : value;
 
-/** A run with its input and output as they were given. @throws Fault BLOB_MISSING, BLOB_CHANGED */
-export const resolveRun = (blobs: Blobs, run: RunRow): RunRow => {
-  const input = resolvePayload(blobs, run.input);
-  const output = resolvePayload(blobs, run.output);
-  return input === run.input && output === run.output ? run : { ...run, input, output };
-};
+/** A run whose input and output are read from their blobs when somebody looks at them, so that a lost blob hides no list of runs. */
+export const resolveRun = (blobs: Blobs, run: RunRow): RunRow =>
+  isBlobReference(run.input) || isBlobReference(run.output)
+    ? {
+        ...run,
+        get input() {
+          return resolvePayload(blobs, run.input);
+        },
+        get output() {
+          return resolvePayload(blobs, run.output);
+        },
+      }
+    : run;

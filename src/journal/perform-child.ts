@@ -16,8 +16,8 @@ import type { Scope } from './scope.ts';
 
 /** What the engine does for the children of a run. */
 export interface Kin {
-  /** Remembers the handler and begins what is pending. */
-  begin(handler: LoopHandler): void;
+  /** Remembers the handler, and begins the child or goes on with it where nobody executes it yet. */
+  begin(child: string, handler: LoopHandler): void;
   /** Settles when the run has ended. Rejects when the engine stops. */
   ended(run: string): Promise<RunRow>;
   cancel(run: string, reason: string): Promise<void>;
@@ -68,7 +68,7 @@ const beginChild = async (scope: Scope, kin: Kin, request: ChildRequest & { read
       also: (transaction) => ensureChild(transaction, { id: runId(id), parent: scope.run, key, handler, input: text, options }),
     }),
   );
-  kin.begin(handler);
+  kin.begin(id, handler);
   return step;
 };
 
@@ -108,7 +108,7 @@ export const performChild = async <O>(scope: Scope, kin: Kin, request: ChildRequ
   const known = recordedEnd(scope, prior);
   const isBegun = known !== undefined || (prior?.state === 'intended' && prior.generation === scope.run.generation);
   const step = isBegun && prior !== undefined ? prior : await beginChild(scope, kin, { ...request, id });
-  if (known === undefined && isBegun) kin.begin(handler);
+  if (known === undefined && isBegun) kin.begin(id, handler);
   cancelWithBranch(scope, kin, { id, options });
 
   const settle = async (): Promise<O> => {

@@ -1,8 +1,12 @@
 import { existsSync } from 'node:fs';
-import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
+import { Defect } from '../core/fault.ts';
+import { epochMs } from '../core/ids.ts';
 import { readHead } from './append.ts';
 import { type Blobs, createBlobs } from './blobs.ts';
-import { type ChainLink, factLine, verifyChain } from './chain.ts';
+import { canonicalJson, type ChainLink, factLine, verifyChain } from './chain.ts';
+import { type Gap, gapKind, isGap, readAcross } from './damage.ts';
+import { openForReading } from './open-reading.ts';
 import { readOwner } from './owner.ts';
 import { resolvePayload, resolveRun } from './payload.ts';
 import type { Fact, JournalReader } from './port.ts';
@@ -12,8 +16,8 @@ import { findRegisterEntry, listRegister } from './registers.ts';
 import { factOfRow, firstRunColumns, linkOfRow, type Row, runColumns, runOfRow } from './rows.ts';
 import { listSignals } from './signal-records.ts';
 import { runQuery } from './run-filter.ts';
-import { assertKnownSchema, assertNotCutOff, busyMs, journalFile, schemaVersion } from './schema.ts';
-import { storageFault } from './storage-error.ts';
+import { assertKnownSchema, journalFile, schemaVersion } from './schema.ts';
+import { storageFault, storageTrouble } from './storage-error.ts';
 import { readStream } from './streams.ts';
 
 /** Most facts of one answer; ask again with `afterSeq` for more. */
@@ -22,8 +26,30 @@ const pageFacts = 1_000;
 
 type FactFilter = NonNullable<Parameters<JournalReader['facts']>[0]>;
 
-/** Reads a journal of any schema this release knows, without changing it. */
-export const createReader = (db: DatabaseSync, file: string, blobs: Blobs): JournalReader => {
+const dataOfGap = ({ seq, until, why }: Gap) => ({ from: seq, until, why });
+
+/** A gap as an entry among the facts: no hash, no time. */
+const linkOfGap = (gap: Gap): ChainLink & { readonly hash: string } => ({
+  seq: gap.seq,
+  at: 0,
+  kind: gapKind,
+  run: '',
+  data: canonicalJson(dataOfGap(gap)),
+  prev: '',
+  hash: '',
+});
+
+const sentenceOfGap = ({ seq, until, why }: Gap): string =>
+  `${seq === until ? `Fact ${seq}` : `The facts from ${seq} to ${until}`} cannot be read (${why}).`;
+
+/**
+ * Reads a journal of any schema this release knows, without changing it.
+ * @param tools `close` ends what was opened for it
+ */
+export const createReader = (
+  db: DatabaseSync,
+  { file, blobs, close }: { readonly file: string; readonly blobs: Blobs; readonly close: () => void },
+): JournalReader => {
   const isFirstSchema = schemaVersion(db) === 1;
   const columns = isFirstSchema ? firstRunColumns : runColumns;
   // There are as many texts as forms of filters, which is a few dozen.
@@ -52,22 +78,59 @@ export const createReader = (db: DatabaseSync, file: string, blobs: Blobs): Jour
       : all('SELECT * FROM facts WHERE run = ? AND seq > ? ORDER BY seq LIMIT ?', [run, afterSeq, Math.min(limit, factsMax)]);
 
   // Page by page: memory stays bounded, and no statement is left open when the taker stops early.
-  function* links(): Generator<ChainLink & { readonly hash: string }> {
-    let page = factRows({ limit: pageFacts });
-    while (page.length > 0) {
-      const found = page.map((row) => linkOfRow(row));
-      yield* found;
-      page = factRows({ afterSeq: found.at(-1)?.seq ?? 0, limit: pageFacts });
+  const across = <T extends { readonly seq: number }>(take: (row: Row) => T, { run, afterSeq = 0, limit = pageFacts }: FactFilter) =>
+    readAcross(
+      {
+        page: (after, many) => factRows({ ...(run === undefined ? {} : { run }), afterSeq: after, limit: many }).map(take),
+        lastSeq: () => readHead(queries).seq,
+        // Text that is no JSON, and a number where text was expected, come from the file as well.
+        isDamage: (error) => storageTrouble(error) === 'corrupt' || error instanceof Defect || error instanceof SyntaxError,
+      },
+      { afterSeq, pageFacts: Math.min(limit, pageFacts) },
+    );
+
+  const listFacts = (filter: FactFilter): readonly Fact[] => {
+    const limit = Math.min(filter.limit ?? factsMax, factsMax);
+    const facts: Fact[] = [];
+    if (limit <= 0) return facts;
+    for (const item of across(factOfRow, { ...filter, limit })) {
+      facts.push(isGap(item) ? { ...linkOfGap(item), at: epochMs(0), data: dataOfGap(item) } : item);
+      if (facts.length === limit) break;
     }
-  }
+    return facts;
+  };
 
   function* exportLines(): Generator<string> {
+    const take = (row: Row): ChainLink & { readonly hash: string } => {
+      const link = linkOfRow(row);
+      JSON.parse(link.data);
+      return link;
+    };
     try {
-      for (const link of links()) yield factLine(link, link.hash);
+      for (const item of across(take, {})) {
+        const link = isGap(item) ? linkOfGap(item) : item;
+        yield factLine(link, link.hash);
+      }
     } catch (error) {
       throw storageFault(error, file);
     }
   }
+
+  const verify = (): ReturnType<JournalReader['verify']> => {
+    const gaps: Gap[] = [];
+    function* links(): Generator<ChainLink & { readonly hash: string }> {
+      for (const item of across(linkOfRow, {})) {
+        if (isGap(item)) {
+          gaps.push(item);
+          return;
+        }
+        yield item;
+      }
+    }
+    const report = verifyChain(links(), readHead(queries));
+    const [gap] = gaps;
+    return gap === undefined || (!report.ok && report.seq < gap.seq) ? report : { ok: false, seq: gap.seq, why: sentenceOfGap(gap) };
+  };
 
   return {
     runs: (filter = {}) =>
@@ -80,7 +143,7 @@ export const createReader = (db: DatabaseSync, file: string, blobs: Blobs): Jour
         const row = queries.get(`SELECT ${columns} FROM runs WHERE id = ?`, id);
         return row === undefined ? undefined : resolveRun(blobs, runOfRow(row));
       }),
-    facts: (filter = {}) => reading(() => factRows(filter).map((row): Fact => factOfRow(row))),
+    facts: (filter = {}) => reading(() => listFacts(filter)),
     owner: () =>
       reading(() => {
         const owner = readOwner(queries);
@@ -91,9 +154,9 @@ export const createReader = (db: DatabaseSync, file: string, blobs: Blobs): Jour
         // One view of the file for the facts and the end of their chain, while an engine goes on writing.
         db.exec('BEGIN');
         try {
-          return verifyChain(links(), readHead(queries));
+          return verify();
         } finally {
-          if (db.isTransaction) db.exec('COMMIT');
+          if (db.isTransaction) db.exec('ROLLBACK');
         }
       }),
     exportLines: () => exportLines(),
@@ -105,9 +168,7 @@ export const createReader = (db: DatabaseSync, file: string, blobs: Blobs): Jour
         isFirstSchema ? [] : listSignals(queries, run).map((signal) => ({ ...signal, payload: resolvePayload(blobs, signal.payload) })),
       ),
     health: () => reading(() => journalHealth(queries)),
-    [Symbol.dispose]: () => {
-      if (db.isOpen) db.close();
-    },
+    [Symbol.dispose]: close,
   };
 };
 
@@ -119,18 +180,18 @@ export const createReader = (db: DatabaseSync, file: string, blobs: Blobs): Jour
 export const openReader = (stateHome: string): JournalReader | undefined => {
   const file = journalFile(stateHome);
   if (!existsSync(file)) return undefined;
-  let db: DatabaseSync | undefined;
   try {
-    assertNotCutOff(file);
-    db = new DatabaseSync(file, { readOnly: true });
-    db.exec(`PRAGMA busy_timeout = ${busyMs}`);
-    const version = schemaVersion(db);
-    assertKnownSchema(version, file);
-    if (version > 0) return createReader(db, file, createBlobs(stateHome));
-    db.close();
+    const opened = openForReading(file);
+    try {
+      assertKnownSchema(opened.version, file);
+    } catch (error) {
+      opened.close();
+      throw error;
+    }
+    if (opened.version > 0) return createReader(opened.db, { file, blobs: createBlobs(stateHome), close: () => opened.close() });
+    opened.close();
     return undefined;
   } catch (error) {
-    db?.close();
     throw storageFault(error, file);
   }
 };

@@ -175,6 +175,12 @@ export const openAgain = (
 export const refusalToReopen = (transaction: Pick<Queries, 'get'>, id: string, run: RunRow | undefined): Fault | undefined => {
   if (run === undefined) return new Fault('RUN_UNKNOWN', `There is no run ${id} in this journal.`, { data: { run: id } });
   if (isOpen(run)) return new Fault('RUN_OPEN', `Run ${id} has not ended, so that it cannot be opened again.`, { data: { run: id } });
+  if (run.purgedAt !== undefined) {
+    return new Fault('RUN_PURGED', `The steps of run ${id} were purged, so that it cannot be opened again.`, {
+      hint: 'Start a new run for the same work.',
+      data: { run: id, purgedAt: run.purgedAt },
+    });
+  }
   const rival = findOpenByDedupeKey(transaction, run.dedupeKey);
   if (rival === undefined) return undefined;
   return new Fault('RUN_DUPLICATE', `Run ${id} cannot be opened again while run ${rival.id} does the same work (${run.dedupeKey}).`, {

@@ -4,16 +4,21 @@
 //  2. Every transaction first compares the epoch with the owner row; another epoch stops the store for good.
 //  3. A locked or full disk is no failure of a write: the same batch is tried again, in order, until the patience is used up; then the
 //     store stops, and nothing that was not acknowledged is taken for written.
-//  4. The work of a write is run again on each try: it must read and change nothing but the database.
+//  4. When the disk is full the reserve goes first, and the writes go on in its room. Unless there is room for a new reserve within the
+//     patience, the store stops then, before the last room is gone.
+//  5. The work of a write is run again on each try: it must read and change nothing but the database. Blobs that its rows
+//     name are written before it, under the same patience.
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { Fault } from '../core/fault.ts';
 import { epochMs, type EpochMs } from '../core/ids.ts';
 import { beginAppending, type Queries, type Transaction } from './append.ts';
-import type { Blobs } from './blobs.ts';
+import { type Blobs, deferBlobs } from './blobs.ts';
+import { canonicalJson } from './chain.ts';
 import { pause } from './pause.ts';
 import type { Timers } from './port.ts';
+import type { Reserve } from './reserve.ts';
 import { numberAt } from './rows.ts';
-import { storageFault, type StorageTrouble, storageTrouble } from './storage-error.ts';
+import { storageFault, type StorageTrouble, storageTrouble, systemTrouble } from './storage-error.ts';
 
 /** Where a test may end the engine: between the work and COMMIT, and between COMMIT and the answer. A throw stops the store. */
 export interface CrashPoints {
@@ -35,6 +40,7 @@ export interface StoreOptions {
   /** Told once an outage, when its first try failed. */
   readonly onTrouble: (trouble: Fault) => void;
   readonly crashPoints: CrashPoints;
+  readonly reserve: Reserve;
 }
 
 export interface Store extends Queries {
@@ -68,6 +74,7 @@ type Tried =
 
 export const createStore = (options: StoreOptions): Store => {
   const { db, file, epoch } = options;
+  const blobs = deferBlobs(options.blobs);
   const statements = new Map<string, StatementSync>();
   const stopping = new AbortController();
   const waiting: (() => void)[] = [];
@@ -96,6 +103,9 @@ export const createStore = (options: StoreOptions): Store => {
     for (const write of refused) write.reject(reason);
   };
 
+  const asFault = (error: unknown): Fault =>
+    error instanceof Fault ? error : new Fault('ENGINE_STOPPED', `The journal ${file} could not be written.`, { cause: error });
+
   /** Runs the works of a batch inside an open transaction. */
   const perform = (batch: readonly Write[]): Exclude<Tried, { tried: 'storage' }> => {
     const owner = queries.get('SELECT epoch FROM owner WHERE id = 1');
@@ -107,7 +117,7 @@ export const createStore = (options: StoreOptions): Store => {
       try {
         results.push(write.work(transaction));
       } catch (error) {
-        const trouble = storageTrouble(error);
+        const trouble = storageTrouble(error) ?? systemTrouble(error);
         if (trouble !== undefined && trouble !== 'statement') throw error;
         return { tried: 'mistake', write, error };
       }
@@ -119,6 +129,7 @@ export const createStore = (options: StoreOptions): Store => {
   /** One transaction; whatever goes wrong, none is left open. */
   const tryBatch = (batch: readonly Write[]): Tried => {
     try {
+      blobs.flush();
       db.exec('BEGIN IMMEDIATE');
       const tried = perform(batch);
       if (tried.tried === 'committed') {
@@ -130,15 +141,35 @@ export const createStore = (options: StoreOptions): Store => {
       return tried;
     } catch (error) {
       if (db.isTransaction) db.exec('ROLLBACK');
-      const trouble = storageTrouble(error);
+      const trouble = storageTrouble(error) ?? systemTrouble(error);
       if (trouble === undefined) throw error;
       return { tried: 'storage', trouble, error };
     }
   };
 
+  /** After the reserve went: waits for room for a new one, and stops the store when none comes. */
+  const watchRoom = async (fault: unknown): Promise<void> => {
+    for (let waitedMs = 0; waitedMs < options.diskPatienceMs; waitedMs += longestDelayMs) {
+      await pause(options.timers, longestDelayMs, [stopping.signal]);
+      if (stopping.signal.aborted || options.reserve.refill()) return;
+    }
+    stop(asFault(fault));
+  };
+
+  /** @returns whether there is more room now */
+  const useReserve = (fault: unknown): boolean => {
+    if (!options.reserve.free()) return false;
+    if (fault instanceof Fault) options.onTrouble(fault);
+    const filled = { kind: 'disk.filled', run: '', data: canonicalJson({ file }) };
+    write((transaction) => transaction.fact(filled)).catch(() => {});
+    void watchRoom(fault);
+    return true;
+  };
+
   /** Brings a batch to its end: committed, refused, or the store stopped. */
   const settle = async (first: readonly Write[]): Promise<void> => {
     let batch = first;
+    let mayUseReserve = true;
     let waitedMs = 0;
     for (let delayMs = firstDelayMs; batch.length > 0;) {
       const tried = tryBatch(batch);
@@ -160,9 +191,15 @@ export const createStore = (options: StoreOptions): Store => {
         });
       }
       const fault = storageFault(tried.error, file);
+      if (tried.trouble === 'full' && mayUseReserve && useReserve(fault)) {
+        // Full for another reason than the disk, when it does not help.
+        mayUseReserve = false;
+        continue;
+      }
       const patienceMs = {
         locked: options.lockPatienceMs,
         full: options.diskPatienceMs,
+        readonly: options.diskPatienceMs,
         failed: options.diskPatienceMs,
         corrupt: 0,
         statement: 0,
@@ -182,9 +219,7 @@ export const createStore = (options: StoreOptions): Store => {
       try {
         await settle(batch);
       } catch (error) {
-        const reason =
-          error instanceof Fault ? error : new Fault('ENGINE_STOPPED', `The journal ${file} could not be written.`, { cause: error });
-        stop(reason);
+        stop(asFault(error));
         // Those of the batch that were settled before are not touched by this.
         for (const write of batch) write.reject(stopping.signal.reason);
       }
@@ -193,22 +228,24 @@ export const createStore = (options: StoreOptions): Store => {
     for (const resolve of waiting.splice(0)) resolve();
   };
 
+  const write = <T>(work: (transaction: Transaction) => T): Promise<T> =>
+    new Promise<T>((resolve, reject) => {
+      if (stopping.signal.aborted) {
+        reject(stopping.signal.reason as Fault);
+        return;
+      }
+      queue.push({ work, resolve: (value) => resolve(value as T), reject });
+      if (isPumping) return;
+      isPumping = true;
+      setImmediate(() => void pump());
+    });
+
   return {
     ...queries,
-    blobs: options.blobs,
+    blobs,
     stopped: stopping.signal,
     stop,
-    write: <T>(work: (transaction: Transaction) => T) =>
-      new Promise<T>((resolve, reject) => {
-        if (stopping.signal.aborted) {
-          reject(stopping.signal.reason as Fault);
-          return;
-        }
-        queue.push({ work, resolve: (value) => resolve(value as T), reject });
-        if (isPumping) return;
-        isPumping = true;
-        setImmediate(() => void pump());
-      }),
+    write,
     drained: () =>
       new Promise((resolve) => {
         if (isPumping) waiting.push(resolve);

@@ -1,4 +1,5 @@
 import { access } from 'node:fs/promises';
+import type { PullRequests } from '../connect/index.ts';
 import { pathsBetween, readRef, treeEntries, type Git } from '../workspace/index.ts';
 import { isAncestor } from './combine.ts';
 import type { Landed } from './port.ts';
@@ -29,7 +30,7 @@ const onTarget = async (git: Git, commit: string, tip: string): Promise<boolean>
   (await isAncestor(git, commit, tip)) || (await samePatch(git, commit, tip)) || (await sameContent(git, commit, tip));
 
 /** Whether the thing that was delivered can still be taken. */
-const stillOffered = async (git: Git, landed: Landed): Promise<boolean> => {
+const stillOffered = async (git: Git, landed: Exclude<Landed, { readonly landed: 'pull-request' }>): Promise<boolean> => {
   switch (landed.landed) {
     case 'branch':
       return (await readRef(git, `refs/heads/${landed.branch}`)) !== undefined;
@@ -45,14 +46,23 @@ const stillOffered = async (git: Git, landed: Landed): Promise<boolean> => {
   }
 };
 
-/** What has become of a delivered change, looked up on the local target and on that of origin. */
-export const fateOf = async (git: Git, landed: Landed, target: string): Promise<'on-target' | 'waiting' | 'gone'> => {
+/** What has become of a delivered change, looked up on the local target, on that of origin, and of a pull request where it was opened. */
+export const fateOf = async (
+  git: Git,
+  landed: Landed,
+  { target, pullRequests }: { readonly target: string; readonly pullRequests: () => Promise<PullRequests> },
+): Promise<'on-target' | 'waiting' | 'gone'> => {
   const commit = landed.landed === 'no' ? await readRef(git, landed.ref) : landed.commit;
   if (commit !== undefined) {
     for (const ref of [`refs/heads/${target}`, `refs/remotes/origin/${target}`]) {
       const tip = await readRef(git, ref);
       if (tip !== undefined && (await onTarget(git, commit, tip))) return 'on-target';
     }
+  }
+  if (landed.landed === 'pull-request') {
+    // Merged there and not fetched here is on the target as well.
+    const { state } = await (await pullRequests()).get(landed.number);
+    return state === 'merged' ? 'on-target' : state === 'open' ? 'waiting' : 'gone';
   }
   return (await stillOffered(git, landed)) ? 'waiting' : 'gone';
 };

@@ -1,9 +1,11 @@
 import path from 'node:path';
+import type { PullRequests } from '../connect/index.ts';
 import { createGit, treeOf, type Repository } from '../workspace/index.ts';
 import { sameTree } from './combine.ts';
 import { fateOf } from './fate.ts';
 import { landBranch } from './land-branch.ts';
 import { landMerge } from './land-merge.ts';
+import { landPullRequest } from './land-pull-request.ts';
 import { makeLandingCommit } from './landing-commit.ts';
 import { landingMessage } from './landing-message.ts';
 import { keptRef, readLanding, recordLanding, type Landing } from './landing-record.ts';
@@ -22,6 +24,10 @@ export const createLander = (options: {
   readonly repository: Repository;
   readonly stateHome: string;
   readonly signLimitMs?: number;
+  /** Pull requests of the repository. @throws Fault `FORGE_NOT_SET_UP` where it is not known where they are */
+  readonly pullRequests: () => Promise<PullRequests>;
+  /** Waits between two tries to open one. */
+  readonly pause: (ms: number) => Promise<void>;
 }): Lander => {
   const git = createGit(options.repository.root);
   const signLimitMs = options.signLimitMs ?? defaultSignLimitMs;
@@ -32,6 +38,10 @@ export const createLander = (options: {
       const landing: Landing = { landed: 'report', commit: request.candidate };
       await recordLanding(git, { run: request.run, landing, moves: [], env: {} });
       return landing;
+    }
+    if (request.as === 'pull-request') {
+      const { pause } = options;
+      return landPullRequest(git, request, { pullRequests: await options.pullRequests(), signLimitMs, pause, kept: ref });
     }
     const tree = await treeOf(git, request.candidate);
     const made = await makeLandingCommit(git, { ...request, tree, parent: request.base, message: landingMessage(request), signLimitMs });
@@ -61,6 +71,6 @@ export const createLander = (options: {
       if (landing === undefined || landing.landed !== request.as) return undefined;
       return landing.landed === 'merge' && request.target !== undefined && landing.target !== request.target ? undefined : landing;
     },
-    fate: (landed, target) => fateOf(git, landed, target),
+    fate: (landed, target) => fateOf(git, landed, { target, pullRequests: options.pullRequests }),
   };
 };

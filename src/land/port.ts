@@ -9,7 +9,7 @@ export interface LandRequest {
   readonly taskKey: string;
   readonly base: CommitSha;
   readonly candidate: CommitSha;
-  /** Branch for `merge`, short name. */
+  /** Branch for `merge` and `pull-request`, short name; a pull request without one goes to the branch that is checked out. */
   readonly target: string | undefined;
   readonly evidence: EvidenceHash;
   readonly sign: 'auto' | 'never';
@@ -25,6 +25,8 @@ export type Landed =
   | { readonly landed: 'patch'; readonly file: string; readonly commit: CommitSha }
   | { readonly landed: 'branch'; readonly branch: string; readonly commit: CommitSha }
   | { readonly landed: 'merge'; readonly target: string; readonly commit: CommitSha }
+  /** `branch` is that of `origin`; none is made here. */
+  | { readonly landed: 'pull-request'; readonly number: number; readonly url: string; readonly branch: string; readonly commit: CommitSha }
   /** Not landed; the work is kept under `ref`. */
   | { readonly landed: 'no'; readonly why: string; readonly ref: string };
 
@@ -32,6 +34,6 @@ export interface Lander {
   land(request: LandRequest): Promise<Landed>;
   /** What the world shows of an earlier landing of this run, for settling a step whose outcome is unknown. */
   find(request: Pick<LandRequest, 'run' | 'as' | 'target'>): Promise<Landed | undefined>;
-  /** For a delivered run: is its change on the target by now, still waiting, or gone? */
+  /** For a delivered run: is its change on the target by now, still waiting, or gone? @throws Fault when a pull request cannot be looked up */
   fate(landed: Landed, target: string): Promise<'on-target' | 'waiting' | 'gone'>;
 }

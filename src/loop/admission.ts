@@ -22,8 +22,6 @@ export interface AdmissionView {
   readonly wake: Wake | undefined;
   /** A person asked for the tick: a wait that Gyre chose itself does not hold it back; a reset that a provider named does. */
   readonly byPerson: boolean;
-  /** The tick was made to go on with the last run: what it waited for has come, and is not noted any more. */
-  readonly isWoken: boolean;
   readonly now: EpochMs;
 }
 
@@ -33,6 +31,8 @@ const delivered = (landed: Landed): string => {
       return `delivered as branch ${landed.branch}, which waits to be merged`;
     case 'patch':
       return `delivered as patch ${landed.file}, which waits to be applied`;
+    case 'pull-request':
+      return `opened as pull request #${landed.number}, which waits to be merged (${landed.url})`;
     case 'report':
       return 'already repaired in a report, which waits for a person';
     case 'merge':
@@ -52,7 +52,7 @@ const openText = (run: RunRow): string => {
  * A change that waits to be brought in is not made again (no second landing), a run that waits for a person is not started behind
  * their back, and a run that was merely interrupted goes on.
  */
-export const admit = ({ task, last, fate, landAs, wake, byPerson, isWoken, now }: AdmissionView): Admission => {
+export const admit = ({ task, last, fate, landAs, wake, byPerson, now }: AdmissionView): Admission => {
   if (last === undefined) return { admit: 'start', task };
   const skip = (why: string, needsPerson: boolean): Admission => ({ admit: 'skip', task, why, needsPerson });
   if (last.endedAt === undefined) return skip(openText(last), last.attention !== undefined);
@@ -64,7 +64,7 @@ export const admit = ({ task, last, fate, landAs, wake, byPerson, isWoken, now }
     return { admit: 'start', task };
   }
   if (output.exit.exit === 'nothing-to-do') return { admit: 'start', task };
-  if (output.again === 'next-tick' || wake !== undefined || isWoken) {
+  if (output.again === 'next-tick' || wake !== undefined) {
     if (wake !== undefined && !isAwake(wake, noWakeFacts, now) && !(byPerson && wake.on === 'time'))
       return skip(waitText({ why: 'parked', wake }), false);
     return { admit: 'reopen', task, run: last.id };

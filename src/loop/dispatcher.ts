@@ -20,7 +20,7 @@ import type { LoopDefinition } from '../core/loop-definition.ts';
 import type { Task } from '../core/task.ts';
 import { CancelledError, type LoopHandler, type RunHandle, type RunRow } from '../journal/index.ts';
 import { dedupeKeyOf } from './admission.ts';
-import { processesOf } from './attempt.ts';
+import type { processesOf } from './attempt.ts';
 import type { Breakers } from './breakers.ts';
 import { openRun } from './open-run.ts';
 import type { Admission, EndedRun, LoopParts, RunOutput, TickEvent } from './port.ts';
@@ -180,20 +180,24 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
     return rows.find((row) => row !== undefined && inputOf(row).tick === work.tick);
   };
 
-  /** A landing since discovery may have moved the base, and may have done this task along the way. */
-  const isDoneMeanwhile = async (work: TickWork, plan: Plan, base: CommitSha): Promise<boolean> => {
+  /** A landing since discovery may have moved the base and done this task along the way; what others track may have been closed there. */
+  const isDoneMeanwhile = async (work: TickWork, plan: Plan, base: CommitSha): Promise<string | undefined> => {
     const { loop, prefix, processes } = work;
-    return base !== work.base && !(await parts.discoverer.isStillOpen({ loop, base, prefix, run: processes, task: plan.task }));
+    if (base === work.base && plan.task.claim === undefined) return undefined;
+    const still = await parts.discoverer.isStillOpen({ loop, base, prefix, run: processes, task: plan.task });
+    return still.open ? undefined : still.why;
   };
 
   /** A run that is open and not launched in this process yet is launched by the engine that serves; the same id gives its handle. */
   const handleOf = (row: RunRow): Promise<RunHandle> => parts.engine.start(handler, row.input, { id: row.id, dedupeKey: row.dedupeKey });
 
-  const open = async ({ work, before }: Item, plan: Plan, run: RunId): Promise<RunHandle | undefined> => {
+  /** @returns why not, where there is nothing to do any more */
+  const open = async ({ work, before }: Item, plan: Plan, run: RunId): Promise<RunHandle | string> => {
     const { loop, prefix, tick } = work;
     if (before !== undefined) return await handleOf(before);
     const base = await parts.resolveBase(loop.land.target);
-    if (await isDoneMeanwhile(work, plan, base)) return undefined;
+    const done = await isDoneMeanwhile(work, plan, base);
+    if (done !== undefined) return done;
     if (work.signal.aborted) throw work.signal.reason;
     return await openRun(parts, handler, { loop, prefix, base, tick, plan, run });
   };
@@ -235,8 +239,8 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
         return;
       }
       const handle = await open(item, plan, run);
-      if (handle === undefined) {
-        leave(item, 'it is done already on the target as it is now');
+      if (typeof handle === 'string') {
+        leave(item, handle);
         return;
       }
       if (isProbe) await breakers.probe(loop.name, handle.id);

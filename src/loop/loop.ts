@@ -48,7 +48,7 @@ const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Pr
     const records = new Map(
       matches.flatMap((match) => (match.match === 'vanished' ? [] : [[match.task.key, keysOf(match.record)] as const])),
     );
-    return planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual', records, wakes });
+    return planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual', records });
   });
   const planned = plan.value;
   for (const one of planned) if (one.admit === 'skip') report({ event: 'skipped', task: one.task, why: one.why });

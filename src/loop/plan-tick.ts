@@ -1,4 +1,4 @@
-import { type CommitSha, type RunId, taskKey } from '../core/ids.ts';
+import { type CommitSha, taskKey } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import type { Task } from '../core/task.ts';
 import type { Discovery } from '../discover/index.ts';
@@ -19,8 +19,6 @@ export interface PlanRequest {
   readonly byPerson: boolean;
   /** By the task's key: every key it had. A task that is missing has had no other. */
   readonly records: ReadonlyMap<string, readonly string[]>;
-  /** Runs that the tick was made to go on with. */
-  readonly wakes: readonly RunId[];
 }
 
 /** The same for one task. */
@@ -33,7 +31,7 @@ export const planTick = (parts: PlanParts, { discovery, ...request }: PlanReques
 /** Decides for one task. Reads only. */
 export const planTask = async (
   parts: PlanParts,
-  { loop, task, base, byPerson, records, wakes }: TaskPlanRequest,
+  { loop, task, base, byPerson, records }: TaskPlanRequest,
 ): Promise<Admission> => {
   // A task that was renamed has its runs under the names it had.
   const former = (records.get(task.key) ?? []).filter((name) => name !== task.key).map((name) => dedupeKeyOf({ key: taskKey(name) }));
@@ -44,6 +42,5 @@ export const planTask = async (
   const landed = last?.state === 'done' ? outputOf(last).landed : undefined;
   const fate = landed === undefined || landed.landed === 'no' ? undefined : await parts.lander.fate(landed, base);
   const wake = last === undefined ? undefined : parkedOf(parts.reader, last);
-  const isWoken = last !== undefined && wakes.includes(last.id);
-  return admit({ task, last, fate, landAs: loop.land.as, wake, byPerson, isWoken, now: parts.clock() });
+  return admit({ task, last, fate, landAs: loop.land.as, wake, byPerson, now: parts.clock() });
 };

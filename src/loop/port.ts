@@ -7,6 +7,7 @@ import type { Spend } from '../core/spend.ts';
 import type { AttemptRecord } from '../core/stop.ts';
 import type { Task } from '../core/task.ts';
 import type { Verdict } from '../core/verdict.ts';
+import type { TaskTracker } from '../connect/index.ts';
 import type { Discoverer, Discovery } from '../discover/index.ts';
 import type { Wake } from '../dispatch/index.ts';
 import type { Engine, JournalReader, RunContext } from '../journal/index.ts';
@@ -71,6 +72,8 @@ export interface LoopParts {
   readonly lander: Lander;
   readonly evidence: EvidenceStore;
   readonly discoverer: Discoverer;
+  /** Notes on issues. @throws Fault `FORGE_NOT_SET_UP` where it is not known where they are */
+  readonly notes: () => Promise<TaskTracker>;
   /** @param prefix the loop's folder inside the repository */
   readonly agentFor: (loop: LoopDefinition, prefix: string) => AgentAdapter;
   readonly promptFor: PromptComposer;
@@ -138,6 +141,7 @@ export type TickEvent =
       readonly noModel: boolean;
     }
   | { readonly event: 'verdict'; readonly run: RunId; readonly attempt: number; readonly verdict: Verdict; readonly summary: string }
+  | { readonly event: 'note-refused'; readonly run: RunId; readonly why: string }
   | { readonly event: 'run-ended'; readonly run: RunId; readonly title: string; readonly output: RunOutput };
 
 /** What a tick starts from. Frozen in the journal. */

@@ -11,7 +11,7 @@ import { keysOf, recordsOf } from './task-memory.ts';
 
 export interface Tick {
   readonly loop: LoopDefinition;
-  readonly input: Pick<TickInput, 'trigger' | 'wakes'>;
+  readonly input: Pick<TickInput, 'trigger'>;
   /** Its discovery is younger. */
   readonly startedAt: EpochMs;
 }
@@ -29,6 +29,5 @@ export const readmit = async (parts: LoopParts, { loop, input, startedAt }: Tick
     base: await parts.resolveBase(loop.land.target),
     byPerson: input.trigger === 'manual',
     records: new Map(recordsOf(reader, loop.name).map((record) => [record.identity.key, keysOf(record)])),
-    wakes: input.wakes,
   });
 };

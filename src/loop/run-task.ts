@@ -12,6 +12,7 @@ import { keep } from './keep.ts';
 import { providerOf } from './provider.ts';
 import type { AttemptView, LoopParts, RunInput, RunNow, RunOutput, TickEvent, TickReporter } from './port.ts';
 import { attemptsOf, isCutSession, nowOf, spendOf, spentUnseen, taskHandler } from './run-record.ts';
+import { publicWords, tellIssue } from './status-note.ts';
 
 export const createTaskRun = (parts: LoopParts, reporter: TickReporter): LoopHandler => ({
   ...taskHandler,
@@ -20,7 +21,10 @@ export const createTaskRun = (parts: LoopParts, reporter: TickReporter): LoopHan
     const report = reporter(context);
     context.cleanup('sweep', async () => void (await parts.sweep(context.run.id)));
     const task = JSON.parse((await parts.evidence.get(input.taskText)).toString('utf8')) as Task;
+    const note = { parts, context, input, task, report };
+    await tellIssue(note, { moment: 'begun', state: 'An agent works on it.' });
     const output = await spiral({ parts, context, input, task, report });
+    await tellIssue(note, { moment: 'ended', state: publicWords(output.exit, output.landed) });
     report({ event: 'run-ended', run: context.run.id, title: input.task.title, output });
     return output;
   },
@@ -60,6 +64,9 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
           policy,
           { firstAttempt: input.firstAttempt, elapsedMs },
         );
+    const gone =
+      replaying || views.length < input.firstAttempt ? undefined : await closedMeanwhile({ parts, context, input, task }, views.length);
+    if (gone !== undefined) return close(input, views, { exit: { exit: 'nothing-to-do', why: gone }, landed: undefined, unseen });
     if (next.next === 'land') return await land({ parts, context, input, task, report }, { views, unseen });
     if (next.next === 'close') return close(input, views, { exit: next.exit, landed: undefined, unseen });
     views.push(
@@ -77,6 +84,21 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
     );
     if (views.length >= told) context.set('attempts', views);
   }
+};
+
+/**
+ * What others track may be closed by them while it is worked on: asked before every further attempt, and before the landing.
+ * @returns why there is nothing to do any more
+ */
+const closedMeanwhile = async ({ parts, context, input, task }: Omit<Spiral, 'report'>, attempts: number): Promise<string | undefined> => {
+  if (task.claim === undefined) return undefined;
+  const { loop, prefix } = input;
+  const key = `still-open/${context.run.generation}/${attempts}`;
+  const still = await context.step(key, {}, async (step) => {
+    const base = await parts.resolveBase(loop.land.target);
+    return await parts.discoverer.isStillOpen({ loop, base, prefix, run: processesOf(context, `${key}/p${step.performance}`), task });
+  });
+  return still.open ? undefined : still.why;
 };
 
 const close = (

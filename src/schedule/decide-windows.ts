@@ -109,7 +109,8 @@ export const decideWindows = (view: TimeView, now: EpochMs): WindowDecisions => 
       accountedUntil: due === undefined ? state.accountedUntil : epochMs(Math.max(state.accountedUntil, due.until)),
       pending: released.pending,
       starting: released.fire,
-      unfired: state.unfired + count,
+      // A loop whose tick is at work is not silent, however many windows pass meanwhile.
+      unfired: running.length > 0 ? state.unfired : state.unfired + count,
     },
   };
 };

@@ -104,8 +104,12 @@ export const settleStarting = async (parts: LaneParts, state: TriggerState, isTi
 };
 
 /** Raises the alarm of a silent loop once, and again only after it has fired. */
-export const alarm = (parts: LaneParts, before: TriggerState, notice: SilentNotice | undefined): LedgerEntry['notices'] => {
+export const alarm = (
+  parts: LaneParts,
+  { before, silentAfter }: { readonly before: TriggerState; readonly silentAfter: number },
+  notice: SilentNotice | undefined,
+): LedgerEntry['notices'] => {
   if (notice === undefined) return [];
-  if (before.unfired < notice.windows) parts.report({ kind: 'loop-silent', notice });
+  if (before.unfired < silentAfter) parts.report({ kind: 'loop-silent', notice });
   return [{ key: silentKey(parts.ledger.key), value: notice }];
 };

@@ -36,7 +36,7 @@ export const timeLane = (parts: LaneParts, trigger: TimeTrigger): Lane => {
     // A window that starts now ends the silence.
     const notice =
       last === undefined || state.starting !== undefined ? undefined : silence({ loop, trigger, state }, { reason: last, now });
-    await writeAndTell(parts, { state, ends, notices: alarm(parts, before, notice) ?? [] });
+    await writeAndTell(parts, { state, ends, notices: alarm(parts, { before, silentAfter: trigger.silentAfter }, notice) ?? [] });
   };
 
   const look = async (): Promise<void> => {

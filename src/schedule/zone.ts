@@ -40,6 +40,9 @@ export const wallMs = (zone: string, at: number): number => {
 /** What a zone's clocks are ahead of UTC at an instant. */
 export const offsetMs = (zone: string, at: number): number => wallMs(zone, at) - Math.floor(at / 1000) * 1000;
 
-/** `2026-10-25 02:30 Europe/Berlin`, for people. */
-export const localText = (zone: string, at: number): string =>
-  `${new Date(wallMs(zone, at)).toISOString().slice(0, 16).replace('T', ' ')} ${zone}`;
+/** `2026-10-25 02:30 Europe/Berlin`, for people; with seconds where there are any. */
+export const localText = (zone: string, at: number): string => {
+  const wall = new Date(wallMs(zone, at)).toISOString();
+  const letters = wall.slice(17, 19) === '00' ? 16 : 19;
+  return `${wall.slice(0, letters).replace('T', ' ')} ${zone}`;
+};

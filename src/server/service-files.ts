@@ -17,7 +17,12 @@ export interface ServiceRequest {
 
 /** One word of a systemd line: quoted, with the specifiers (%) and variables ($) of systemd taken literally. */
 const systemdWord = (text: string): string =>
-  `"${text.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('%', '%%').replaceAll('$', () => '$$').replaceAll('\n', '\\n')}"`;
+  `"${text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('%', '%%')
+    .replaceAll('$', () => '$$')
+    .replaceAll('\n', '\\n')}"`;
 
 /** A path on a line that takes no quotes: only specifiers are special there. */
 const systemdPath = (text: string): string => text.replaceAll('%', '%%');

@@ -1,6 +1,7 @@
 export * from './port.ts';
 export { findRepository, stateHomeOf } from './repository.ts';
 export { resolveBase } from './base.ts';
+export { createPool, type WorkspacePool } from './pool.ts';
 export { createWorkspaces } from './manager.ts';
 export { gitSetupChanges, readGitSetup } from './git-setup.ts';
 export { differences, fingerprintCheckout } from './fingerprint.ts';

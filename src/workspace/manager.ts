@@ -1,4 +1,4 @@
-import { lstat, mkdir, readFile, readdir, rename } from 'node:fs/promises';
+import { lstat, mkdir, readFile, readdir, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { Fault } from '../core/fault.ts';
 import { commitSha, type CommitSha, type EpochMs } from '../core/ids.ts';
@@ -9,6 +9,7 @@ import { createGit, type Git } from './git.ts';
 import { countUnnamed, holdsOf } from './holds.ts';
 import { engineIdentity, identityOf } from './identity.ts';
 import { placesIn, readOpening, writeOpening, type Places } from './places.ts';
+import { checkoutSettings, type WorkspacePool } from './pool.ts';
 import type { Repository, WorkspaceInfo, WorkspaceManager } from './port.ts';
 import { checkName, readRef, runRef, savedRef, updateRefs } from './refs.ts';
 import { folderBytes, removeFolder } from './remove-folder.ts';
@@ -19,7 +20,7 @@ import { adminDirOf, forgetMissing, linkedWorktree, listWorktrees } from './work
 
 // Invariants:
 // 1. The user's checkout and configuration are never written (L6). In the repository only `worktrees/` and refs/gyre/ change.
-// 2. A workspace folder is removed in one place, `remove`, and only after `look` found nothing that would be lost, or after its work was saved (L7).
+// 2. A workspace folder is removed or given to the pool in one place, `remove`, and only after `look` found nothing that would be lost, or after its work was saved (L7).
 // 3. No git command runs in a workspace whose link was not checked just before.
 
 type Hold = WorkspaceInfo['holds'][number];
@@ -35,7 +36,13 @@ const halfMade = async (repository: Repository, dir: string): Promise<boolean> =
 };
 
 const openWorktree = async (
-  context: { readonly git: Git; readonly repository: Repository; readonly places: Places; readonly nowMs: number },
+  context: {
+    readonly git: Git;
+    readonly repository: Repository;
+    readonly places: Places;
+    readonly nowMs: number;
+    readonly pool: WorkspacePool | undefined;
+  },
   run: string,
   base: CommitSha,
 ): Promise<string> => {
@@ -46,7 +53,12 @@ const openWorktree = async (
     await removeFolder(dir);
     for (const tree of await listWorktrees(git)) if (tree.dir === dir) await git.run(['worktree', 'unlock', '--', dir], { allow: [128] });
   }
-  if ((await adminDirOf(repository, dir)) !== undefined) return dir;
+  const admin = await adminDirOf(repository, dir);
+  if (admin !== undefined) {
+    // Its record is there, so its files are: the engine died between the record and the unlocking.
+    if (opening !== undefined && (await halfMade(repository, dir))) await rm(path.join(admin, 'locked'), { force: true });
+    return dir;
+  }
   if (await isThere(dir)) {
     // Nobody knows whose files these are now, and deleting them could lose work.
     await mkdir(places.lost(run), { recursive: true });
@@ -57,12 +69,16 @@ const openWorktree = async (
   const before = opening ?? { base, createdAt: context.nowMs, refs: Object.fromEntries(await userRefs(git)) };
   await updateRefs(git, [{ ref: runRef(run, 'base'), to: base, from: 'any' }], engineIdentity(context.nowMs / 1000));
   const last = await lastCandidate(git, run);
-  await git.run(['worktree', 'add', '--detach', '--', dir, last?.head ?? base]);
+  // Locked until its files are there: a crash in between leaves what `halfMade` recognises.
+  const made = ['--detach', '--no-checkout', '--lock', '--reason', 'initializing'];
+  await git.run(['worktree', 'add', ...made, '--', dir, last?.head ?? base]);
   const worktree = await linkedWorktree(repository, dir);
-  if (last !== undefined) await worktree.git.run(['read-tree', '-u', '--reset', last.commit]);
+  if (last === undefined && context.pool !== undefined) await context.pool.fill(worktree, run, base);
+  else await worktree.git.run(['read-tree', '-u', '--reset', last?.commit ?? base], { settings: checkoutSettings });
   const sparse = await isThere(path.join(worktree.admin, 'info', 'sparse-checkout'));
   await fillSubmodules(worktree.git, repository, { modulesDir: places.modules(run), sparse });
   await writeOpening(places.record(run), before);
+  await rm(path.join(worktree.admin, 'locked'), { force: true });
   return dir;
 };
 
@@ -70,8 +86,10 @@ export const createWorkspaces = (options: {
   readonly repository: Repository;
   readonly stateHome: string;
   readonly clock: () => EpochMs;
+  /** Where finished workspaces go that hold nothing, and new ones may come from. Without it each is made and removed for its run. */
+  readonly pool?: WorkspacePool;
 }): WorkspaceManager => {
-  const { repository, clock } = options;
+  const { repository, clock, pool } = options;
   const git = createGit(repository.root);
   let made: Promise<Places> | undefined;
   const places = (): Promise<Places> => (made ??= placesIn(options.stateHome));
@@ -105,8 +123,8 @@ export const createWorkspaces = (options: {
     return { worktree, base, shot, traces, view, holds: holdsOf(view) };
   };
 
-  const remove = async (run: string, at: Places): Promise<void> => {
-    await removeFolder(at.worktree(run));
+  const remove = async (run: string, at: Places, reusable = false): Promise<void> => {
+    if (!reusable || pool === undefined || !(await pool.give(run, at.worktree(run)))) await removeFolder(at.worktree(run));
     await forgetMissing(git, repository, at.worktrees);
     await removeFolder(at.modules(run));
     await removeFolder(at.record(run));
@@ -144,7 +162,7 @@ export const createWorkspaces = (options: {
   };
 
   return {
-    open: async (run, base) => ({ dir: await openWorktree({ git, repository, places: await places(), nowMs: clock() }, run, base) }),
+    open: async (run, base) => ({ dir: await openWorktree({ git, repository, places: await places(), nowMs: clock(), pool }, run, base) }),
 
     commit: async (run, attempt, base, message) =>
       commitCandidate({ git, repository, places: await places(), run, number: attempt, base, message, nowMs: clock() }),
@@ -158,7 +176,7 @@ export const createWorkspaces = (options: {
         return [];
       }
       const { holds } = await look(run, at, landed);
-      if (holds.length === 0) await remove(run, at);
+      if (holds.length === 0) await remove(run, at, true);
       return holds;
     },
 

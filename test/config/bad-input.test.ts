@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Rejection } from '../../src/core/fault.ts';
 import { issuesOf, load, loopText, minimal } from './helpers.ts';
 
-const loopKeys = 'description, on, discover, goal, agent, workspace, verify, protect, stop, land, autonomy, memory, parallel';
+const loopKeys = 'description, on, discover, goal, agent, workspace, verify, protect, stop, land, autonomy, memory, notes, parallel';
 const durationWanted = 'a duration with its unit from 1ms to 7d, such as 90s, 45m or 1h30m';
 const budgetWanted = 'a budget such as $5, 200k tokens, or both as a list, or none';
 const globsWanted = 'a list of globs such as ["**/*.test.*"], relative to the repository root, none beginning with !';
@@ -52,12 +52,7 @@ const lines: readonly (readonly [string, readonly string[]])[] = [
   ],
   ['land: { as: pr }', ['fix.md:3:13 land.as: found "pr", wanted one of report, patch, branch, merge, pull-request']],
   ['land: brnach', ['fix.md:3:7 land: found "brnach", wanted one of report, patch, branch, merge, pull-request (did you mean branch?)']],
-  [
-    'land: pull-request',
-    [
-      'fix.md:3:7 land.as: found pull-request, which is not available in this version, wanted one of report, patch, branch, merge (a branch can be opened as a pull request by you)',
-    ],
-  ],
+  ['notes: isue', ['fix.md:3:8 notes: found "isue", wanted one of none, issue (did you mean issue?)']],
   ['agent: claud', ['fix.md:3:8 agent: found "claud", wanted one of claude, command, scripted (did you mean claude?)']],
   [
     'agent: codex',
@@ -108,16 +103,16 @@ describe('one wrong line', () => {
   });
 });
 
-const discoverKeys = 'tests, tasks, command, report, times, timeout';
+const discoverKeys = 'tests, tasks, command, issues, report, times, timeout';
 const sources: readonly (readonly [string, readonly string[]])[] = [
   ['discover: npm test', ['fix.md:2:11 discover: found "npm test", wanted a list of sources, such as - tests: npm test']],
   ['discover: []', ['fix.md:2:11 discover: found an empty list, wanted at least one source of tasks']],
-  ['discover: [npm test]', ['fix.md:2:12 discover.0: found "npm test", wanted a map with one of tests, tasks or command']],
-  ['discover: [{ times: 3 }]', ['fix.md:2:12 discover.0: found no source of tasks, wanted exactly one of tests, tasks, command']],
+  ['discover: [npm test]', ['fix.md:2:12 discover.0: found "npm test", wanted a map with one of tests, tasks, command or issues']],
+  ['discover: [{ times: 3 }]', ['fix.md:2:12 discover.0: found no source of tasks, wanted exactly one of tests, tasks, command, issues']],
   ['discover: [{ test: a }]', [`fix.md:2:14 discover.0.test: found an unknown key, wanted one of ${discoverKeys} (did you mean tests?)`]],
   [
     'discover: [{ tests: a, tasks: b }]',
-    ['fix.md:2:12 discover.0: found tests and tasks together, wanted exactly one of tests, tasks, command'],
+    ['fix.md:2:12 discover.0: found tests and tasks together, wanted exactly one of tests, tasks, command, issues'],
   ],
   [
     'discover: [{ tasks: a, times: 3 }]\nverify: [x]',
@@ -126,6 +121,17 @@ const sources: readonly (readonly [string, readonly string[]])[] = [
   [
     'discover: [{ tasks: ../a }]\nverify: [x]',
     ['fix.md:2:21 discover.0.tasks: found "../a", wanted a path inside the repository, relative and with /'],
+  ],
+  [
+    'discover: [{ issues: {} }]\nverify: [x]',
+    [
+      "fix.md:2:14 discover.0.issues: found neither a label nor an assignee, wanted labels or an assignee: without, anybody's issue would be worked on",
+    ],
+  ],
+  ['discover: [{ issues: "a,b" }]\nverify: [x]', ['fix.md:2:22 discover.0.issues: found "a,b", wanted a label without a comma']],
+  [
+    'discover: [{ issues: a }]',
+    ['fix.md:1:1 verify: found nothing, wanted a check such as verify: [npm test]: a loop needs at least one check'],
   ],
   ['discover: [{ tests: a, times: 99 }]', ['fix.md:2:31 discover.0.times: found 99, wanted a whole number from 1 to 10']],
   ['dicsover: [{ tests: a }]', [`fix.md:2:1 dicsover: found an unknown key, wanted one of ${loopKeys} (did you mean discover?)`]],
@@ -201,7 +207,7 @@ test('CFG-04 all issues of the loop file, of its template and of gyre.yaml come 
     'fix.md:6:8: found the unknown variable task.titel, wanted one of task.key, task.title, task.body, task.evidence, task.source, task.trust, task.touches (did you mean task.title?)',
     'gyre.yaml:1:24 agents.fast.use: found "clade", wanted one of claude, command, scripted (did you mean claude?)',
     `gyre.yaml:2:17 budgets.day: found 3, wanted ${budgetWanted}`,
-    'gyre.yaml:3:1 stp: found an unknown key, wanted one of agents, agent, workspace, protect, stop, land, connect, budgets, channels, sandbox (did you mean stop?)',
+    'gyre.yaml:3:1 stp: found an unknown key, wanted one of agents, agent, workspace, protect, stop, land, limits, server, connect, budgets, channels, sandbox (did you mean stop?)',
   ]);
 });
 

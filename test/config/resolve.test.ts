@@ -35,6 +35,7 @@ describe('defaults', () => {
         outputBytes: 10_485_760,
       },
       land: { as: 'branch', target: undefined, sign: 'auto' },
+      notes: 'none',
       parallel: 1,
       body: 'Fix {{ task.title }}.',
       bodyLine: 4,
@@ -217,15 +218,26 @@ describe('notices', () => {
   });
 
   test('L15 keys of gyre.yaml that have no effect are said with their place', () => {
-    const { notices } = load(
-      loopText(minimal),
-      'connect: { github: { api: "http://x" } }\nbudgets: { day: $20 }\nchannels: { team: "https://x" }\nsandbox: read-only',
-    );
+    const { notices } = load(loopText(minimal), 'budgets: { day: $20 }\nchannels: { team: "https://x" }\nsandbox: read-only');
     expect(notices.map((notice) => `${originText(notice.origin)} ${notice.key}`)).toEqual([
-      'gyre.yaml:1:1 connect',
-      'gyre.yaml:2:1 budgets',
-      'gyre.yaml:3:1 channels',
-      'gyre.yaml:4:1 sandbox',
+      'gyre.yaml:1:1 budgets',
+      'gyre.yaml:2:1 channels',
+      'gyre.yaml:3:1 sandbox',
+    ]);
+  });
+
+  test('L15 notes in a loop without issues are said to do nothing', () => {
+    expect(load(loopText(`${minimal}\nnotes: issue`)).notices.map(({ sentence }) => sentence)).toEqual([
+      'notes: issue has no effect in this loop: none of its sources gives issues.',
+    ]);
+    const { definition, notices } = load(
+      loopText('discover: [{ issues: agent }, { issues: { labels: [a, b], assignee: sam } }]\nverify: [x]\nnotes: issue'),
+    );
+    expect(notices).toEqual([]);
+    expect(definition.notes).toBe('issue');
+    expect(definition.discover).toEqual([
+      { from: 'issues', labels: ['agent'], assignee: undefined },
+      { from: 'issues', labels: ['a', 'b'], assignee: 'sam' },
     ]);
   });
 

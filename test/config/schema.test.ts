@@ -45,7 +45,8 @@ test('CFG-61 every key has a description for editors', () => {
 });
 
 test('CFG-62 every key stands in the reference, in a row of its own', () => {
-  const page = read('docs/reference/loop-file.md');
+  // What a command source prints has a table of its own, and is no key of a file.
+  const page = read('docs/reference/loop-file.md').replace(/^##+ Lines of a command source$[^]*?(?=^## )/m, '');
   const rows = new Set([...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, key]) => key));
   expect([...loopKeys, ...gyreKeys].map(({ key }) => key).filter((key) => !rows.has(key))).toEqual([]);
   expect([...rows].filter((row) => ![...loopKeys, ...gyreKeys].some(({ key }) => key === row))).toEqual([]);

@@ -94,6 +94,7 @@ export const partsOf = (part: Partial<DiscoverParts>): DiscoverParts => ({
   },
   readFile: () => Promise.reject(new Error('No file was expected to be read.')),
   withCheckout: () => Promise.reject(new Error('No checkout was expected.')),
+  issues: () => Promise.reject(new Error('No issue was expected to be read.')),
   env: { PATH: process.env['PATH'] ?? '' },
   ...part,
 });

@@ -180,3 +180,18 @@ test('DUR-28 a process under `rerun` is ended and started anew by the next engin
   expect(lab.processes.started).toHaveLength(2);
   rmSync(flag);
 });
+
+test('DUR-29 a child left open by a dead engine goes on with the handler its parent brings', async () => {
+  await using lab = makeLab();
+  const child = loop((ctx) => ctx.waitFor('answer', { signal: 'answer' }), 'child');
+  const parent = loop(async (ctx) => (await ctx.child('c', child, null)).result());
+  const first = await lab.open();
+  await first.start(parent, null, start);
+  await until('the child waits', () => first.reader.run('r1/c')?.waits.length === 1);
+  await first[Symbol.asyncDispose]();
+  const second = await lab.open();
+  const [handle] = await second.recover([parent]);
+  await second.signal('r1/c', 'answer', 'yes');
+  expect(await handle?.ended).toMatchObject({ state: 'done', output: { value: 'yes' } });
+  expect(second.reader.facts({ run: 'r1/c' }).filter(({ kind }) => kind === 'run.resumed')).toHaveLength(1);
+});

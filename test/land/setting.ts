@@ -1,4 +1,5 @@
 import { commitSha, evidenceHash, runId, type CommitSha } from '../../src/core/ids.ts';
+import type { PullRequests } from '../../src/connect/index.ts';
 import { createLander, type Lander, type LandRequest } from '../../src/land/index.ts';
 import { setUp, type Setting } from '../workspace/setting.ts';
 import { makeRepository, rightSum, write, type Shape, type TestRepository } from '../testkit/repositories.ts';
@@ -14,12 +15,18 @@ export interface LandSetting {
   readonly request: (run: string, commit: CommitSha, more?: Partial<LandRequest>) => LandRequest;
 }
 
-export const setUpLanding = async (shape: Shape | TestRepository = {}, signLimitMs = 20_000): Promise<LandSetting> => {
+const noPullRequests = (): Promise<PullRequests> => Promise.reject(new Error('No pull request was expected.'));
+
+export const setUpLanding = async (
+  shape: Shape | TestRepository = {},
+  signLimitMs = 20_000,
+  pullRequests = noPullRequests,
+): Promise<LandSetting> => {
   const setting = await setUp('dir' in shape ? shape : makeRepository(shape));
   const { workspaces, base, repository, stateHome } = setting;
   return {
     setting,
-    lander: createLander({ repository, stateHome, signLimitMs }),
+    lander: createLander({ repository, stateHome, signLimitMs, pullRequests, pause: () => Promise.resolve() }),
     candidate: async (run, files = { 'src/sum.mjs': rightSum }) => {
       const { dir } = await workspaces.open(run, base);
       write(dir, files);

@@ -8,6 +8,7 @@ import { inputOf, outputOf, reopenedInput, type RunInput } from '../../loop/inde
 import { openCycle } from '../compose.ts';
 import { daemonOf, requests } from '../daemon-state.ts';
 import { followRun } from '../follow-run.ts';
+import { refuseWithoutForge } from '../forge.ts';
 import { agentNamed, attemptsOf, settingsAt, withAgent } from '../loop-choice.ts';
 import { findPlace, findRun, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
@@ -57,10 +58,13 @@ const refuseTooEarly = (row: RunRow, now: boolean): void => {
 /** The loop as it is now, so that a limit raised in its file counts; a goal from the command line has no file. */
 const inputFor = async (place: Place, row: RunRow, options: RetryOptions): Promise<RunInput> => {
   const { prefix, loop } = inputOf(row);
-  const source = findConfig(path.join(place.repository.root, prefix), place.repository.root);
+  const home = path.join(place.repository.root, prefix);
+  const source = findConfig(home, place.repository.root);
   const named = (await source?.names())?.includes(loop.name) === true ? (await source?.load(loop.name))?.definition : undefined;
   const agent = options.agent === undefined ? undefined : await agentNamed(source, options.agent);
-  return reopenedInput(row, withAttempts(withAgent(named ?? loop, agent), options.attempts), '');
+  const now = withAttempts(withAgent(named ?? loop, agent), options.attempts);
+  await refuseWithoutForge(now, { root: place.repository.root, home, env: process.env });
+  return reopenedInput(row, now, '');
 };
 
 const withAttempts = (loop: LoopDefinition, text: string | undefined): LoopDefinition => {

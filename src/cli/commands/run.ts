@@ -4,6 +4,7 @@ import { openReader } from '../../journal/index.ts';
 import { agentOf } from '../compose.ts';
 import { daemonOf } from '../daemon-state.ts';
 import { dryRun } from '../dry-run.ts';
+import { refuseWithoutForge } from '../forge.ts';
 import { agentNamed, chooseLoop, configOf, prefixOf, withAgent } from '../loop-choice.ts';
 import { findPlace, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
@@ -40,6 +41,7 @@ export const runLoop = async (request: {
 }): Promise<TickReport> => {
   const { place, home, loop, options } = request;
   const isDry = options.dryRun === true;
+  await refuseWithoutForge(loop, { root: place.repository.root, home, env: process.env });
   // An agent that is not installed is found out before anything is paid for or made.
   const probe = isDry ? undefined : await agentOf(loop, { home, env: process.env }).probe();
   if (probe !== undefined && !probe.installed) throw new Rejection(probe.problem);
