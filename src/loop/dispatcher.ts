@@ -184,7 +184,7 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
   const isDoneMeanwhile = async (work: TickWork, plan: Plan, base: CommitSha): Promise<string | undefined> => {
     const { loop, prefix, processes } = work;
     if (base === work.base && plan.task.claim === undefined) return undefined;
-    const still = await parts.discoverer.isStillOpen({ loop, base, prefix, run: processes, task: plan.task });
+    const still = await parts.discoverer.stillOpen({ loop, base, prefix, run: processes, task: plan.task });
     return still.open ? undefined : still.why;
   };
 

@@ -96,7 +96,7 @@ const closedMeanwhile = async ({ parts, context, input, task }: Omit<Spiral, 're
   const key = `still-open/${context.run.generation}/${attempts}`;
   const still = await context.step(key, {}, async (step) => {
     const base = await parts.resolveBase(loop.land.target);
-    return await parts.discoverer.isStillOpen({ loop, base, prefix, run: processesOf(context, `${key}/p${step.performance}`), task });
+    return await parts.discoverer.stillOpen({ loop, base, prefix, run: processesOf(context, `${key}/p${step.performance}`), task });
   });
   return still.open ? undefined : still.why;
 };
