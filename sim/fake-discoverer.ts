@@ -31,5 +31,6 @@ export const fakeDiscoverer = (stage: Stage, world: World): Discoverer => ({
     );
     return { tasks: rankTasks(open.map(taskOf)), setAside: [], problems: [], unread: [] };
   },
-  isStillOpen: ({ base, task }) => stage.look(() => !world.commit(base).done.has(task.key)),
+  stillOpen: ({ base, task }) =>
+    stage.look(() => (world.commit(base).done.has(task.key) ? { open: false, why: 'it is done on the target' } : { open: true })),
 });

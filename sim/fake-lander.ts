@@ -13,6 +13,8 @@ const landedAs = ({ as, run, commit }: Landing): Landed => {
       return { landed: 'patch', file: `/patches/${run}`, commit };
     case 'report':
       return { landed: 'report', commit };
+    case 'pull-request':
+      return { landed: 'pull-request', number: 1, url: `https://example.invalid/${run}`, branch: `gyre/${run}`, commit };
   }
 };
 

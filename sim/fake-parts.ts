@@ -47,6 +47,7 @@ export const fakeParts = (ground: {
     clock: stage.clock.wall,
     chance: chance.next,
     candidateOf: (commit, base) => stage.look(() => candidateOf(world.commit(commit), base)),
+    notes: () => Promise.reject(new Error('The simulated loops write no notes.')),
     newRunId: () => newRunId(stage.clock.wall(), Math.floor(chance.next() * 2 ** 40)),
   };
 };
