@@ -33,7 +33,7 @@ const agentProgram = (clock: Clock, world: World, order: AgentOrder): Program =>
   const before = world.sessions.filter((session) => session.task === task).length;
   const chance = world.chanceOf(`session/${task}/${before}`);
   const durationMs = chance.happens(0.05) ? 3_600_000 : chance.between(5_000, 150_000);
-  const outcome = chance.pick<AgentReport['outcome']>(['completed', 'completed', 'completed', 'completed', 'completed', 'completed', 'auth', 'rate-limit', 'overflow', 'crash']);
+  const outcome = chance.happens(0.7) ? 'completed' : chance.pick<AgentReport['outcome']>(['auth', 'rate-limit', 'overflow', 'crash']);
   const work: Work = before >= hardness ? 'right' : chance.pick<Work>(['wrong', 'wrong', 'nothing', 'harmful']);
   const wanted = chance.between(1, 60) / 100;
   const usd = Math.min(wanted, budgetUsd ?? wanted);
@@ -105,6 +105,8 @@ export const programsOf =
       case 'set-up':
       case 'list-tasks':
         return quickProgram(2_000);
+    case 'stay':
+      return quickProgram(3_600_000);
       default:
         throw new Error(`The simulated machine has no program ${spec.command}.`);
     }

@@ -64,7 +64,7 @@ const loopOf = (chance: Chance, name: string, triggers: readonly TriggerDefiniti
     noProgress: 2,
     sameFailure: 3,
     timeMs: 20 * minuteMs,
-    budgetUsd: chance.happens(0.6) ? 1 : undefined,
+    budgetUsd: chance.happens(0.6) ? 0.4 : undefined,
     budgetTokens: undefined,
     sessionMs: 4 * minuteMs,
     idleMs: 2 * minuteMs,
@@ -89,10 +89,10 @@ const tasksOf = (chance: Chance, loops: readonly LoopDefinition[], calmAtMs: num
       name: `t${index + 1}`,
       loop,
       appearsAtMs: chance.happens(0.6) ? 0 : chance.between(0, Math.floor(calmAtMs / 2)),
-      hardness: chance.pick([0, 0, 1, 1, 2, 3, 99]),
+      hardness: chance.pick([0, 0, 0, 1, 1, 2, 99]),
       priority: chance.between(0, 2),
       needs: other !== undefined && chance.happens(0.15) ? [other] : [],
-      clashesWith: tasks.length > 0 && chance.happens(0.15) ? tasks[chance.between(0, tasks.length - 1)]?.name : undefined,
+      clashesWith: tasks.length > 0 && chance.happens(0.4) ? tasks[chance.between(0, tasks.length - 1)]?.name : undefined,
     });
   }
   return tasks;
