@@ -144,7 +144,7 @@ export const disturb = (on: Disturbed, options: { readonly calmAtMs: number; rea
     on.clock.world.after(on.chance.between(1_000, options.calmAtMs - 1), () => {
       const life = on.life();
       const engine = life?.engine();
-      if (life === undefined || engine === undefined || !life.isAlive()) return;
+      if (life === undefined || engine === undefined || !life.isUp()) return;
       options.happened(kind);
       on.trace.say(`disturbed: ${kind}`);
       // A request that an engine refuses, or dies over, is its person's to make again.

@@ -54,6 +54,8 @@ export interface Ground {
 
 export interface Life {
   isAlive(): boolean;
+  /** It has come up, and is not on its way down. */
+  isUp(): boolean;
   /** Set once the engine is open. */
   engine(): Engine | undefined;
   dispatcher(): Dispatcher | undefined;
@@ -68,6 +70,9 @@ export interface Life {
   /** Why it did not come up. */
   problem(): unknown;
 }
+
+/** How long an orderly end waits for the runs. */
+const finishMs = 100_000;
 
 const identity = { pid: 4_194_000, startTime: '1', bootId: 'simulated' };
 
@@ -111,6 +116,7 @@ export const startLife = (ground: Ground): Life => {
   let scheduler: Scheduler | undefined;
   let stopParked: (() => void) | undefined;
   let problem: unknown;
+  let isClosing = false;
 
   const die = (why: string): void => {
     if (!alive) return;
@@ -208,13 +214,14 @@ export const startLife = (ground: Ground): Life => {
   };
 
   const close: Life['close'] = async (policy) => {
-    if (engine === undefined || dispatcher === undefined) return;
+    if (engine === undefined || dispatcher === undefined || isClosing) return;
+    isClosing = true;
     await stopTriggers();
     if (policy !== 'checkpoint') {
       dispatcher.close('the engine is ending');
       const isBusy = (): boolean => engine !== undefined && engine.health().executing > 0;
-      for (let waited = 0; policy === 'finish' && isBusy() && waited < 30; waited += 1)
-        await new Promise<void>((resolve) => void timers.after(5_000, resolve));
+      const until = clock.uptimeMs() + finishMs;
+      while (policy === 'finish' && isBusy() && clock.uptimeMs() < until) await new Promise<void>((resolve) => void timers.after(5_000, resolve));
       const left = engine.reader.runs({ states: ['running', 'pending'] }).map((run) => run.id);
       await engine.cancelAll(interrupted);
       await parkInterrupted({ engine, clock: clock.wall }, left);
@@ -233,6 +240,7 @@ export const startLife = (ground: Ground): Life => {
 
   return {
     isAlive: () => alive,
+    isUp: () => alive && !isClosing && stopParked !== undefined,
     engine: () => engine,
     dispatcher: () => dispatcher,
     handlers: () => handlers,
