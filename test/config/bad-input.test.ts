@@ -85,7 +85,7 @@ const lines: readonly (readonly [string, readonly string[]])[] = [
     ],
   ],
   ['agent: 7', ['fix.md:3:8 agent: found 7, wanted the name of an agent, or a map with use']],
-  ['parallel: 65', ['fix.md:3:11 parallel: found 65, wanted a whole number from 1 to 64']],
+  ['parallel: 10001', ['fix.md:3:11 parallel: found 10001, wanted a whole number from 1 to 10000']],
   ['autonomy: full', ['fix.md:3:11 autonomy: found "full", wanted one of report, assisted, unattended, earned']],
   [
     'autonomy: report',

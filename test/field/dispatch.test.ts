@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fix } from '../testkit/scene.ts';
+import { fix, waitFor } from '../testkit/scene.ts';
 import { makeForgeScene } from './forge.ts';
 import { runsOf } from './support.ts';
 
@@ -23,5 +23,40 @@ describe('field reports: discovery, claims, dispatch', () => {
     expect(ft.writes()).toBe(0);
     // The token is for Gyre alone.
     expect(scene.calls()[0]?.env).not.toContain('GITHUB_TOKEN');
+  });
+
+  test('DSP-05 an issue that was closed by somebody else while it waited for its turn is not started', async () => {
+    await using world = await makeForgeScene();
+    const { scene, ft } = world;
+    ft.addIssue({ title: 'The sum is wrong', labels: ['agent'] });
+    const later = ft.addIssue({ title: 'Also wrong', labels: ['agent'] });
+    await scene.loop({ agent: scene.agent([[{ sleep: 1_500 }, fix]]), discover: [{ issues: 'agent' }] });
+    const running = scene.gyre('run');
+    await waitFor('the agent works on the first issue', () => scene.calls().length === 1);
+    later.state = 'closed';
+    const ran = await running;
+    expect(ran.code, ran.all).toBe(0);
+    expect(ran.stdout).toMatch(/skipped: #2 Also wrong.*closed elsewhere/);
+    expect(scene.calls()).toHaveLength(1);
+    expect(await runsOf(scene)).toHaveLength(1);
+  });
+
+  test('L2 a loop that needs the forge is refused before anything starts where a token, a repository or a remote is missing', async () => {
+    await using world = await makeForgeScene({ checkoutStays: false });
+    const { scene, ft } = world;
+    await scene.loop({ agent: scene.agent([[fix]]), land: { as: 'pull-request' } });
+    const { GITHUB_TOKEN, ...rest } = scene.env;
+    delete scene.env['GITHUB_TOKEN'];
+    const noToken = await scene.gyre('run');
+    expect([noToken.code, noToken.stderr]).toEqual([
+      2,
+      expect.stringMatching(/needs GitHub \(land\.as: pull-request\), and there is no token/),
+    ]);
+    Object.assign(scene.env, rest, { GITHUB_TOKEN });
+    scene.git('remote', 'remove', 'origin');
+    const noRemote = await scene.gyre('run');
+    expect([noRemote.code, noRemote.stderr]).toEqual([2, expect.stringContaining('no remote named origin')]);
+    expect(scene.calls()).toHaveLength(0);
+    expect(ft.counts.size).toBe(0);
   });
 });

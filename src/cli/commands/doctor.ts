@@ -8,6 +8,7 @@ import { issueText } from '../../core/issue-text.ts';
 import { openReader } from '../../journal/index.ts';
 import { createGit } from '../../workspace/index.ts';
 import { agentOf } from '../compose.ts';
+import { refuseWithoutForge } from '../forge.ts';
 import { findPlace, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
 
@@ -100,6 +101,9 @@ const loops = async (place: Place): Promise<readonly Finding[]> => {
   for (const name of names) {
     const loaded = await attempt(findings, 'loop', () => source.load(name));
     if (loaded === undefined) continue;
+    await attempt(findings, 'loop', () =>
+      refuseWithoutForge(loaded.definition, { root: place.repository.root, home: source.home, env: process.env }),
+    );
     const { installed, problem } = await agentOf(loaded.definition, { home: source.home, env: process.env }).probe();
     findings.push(
       installed ? { what: 'loop', state: 'ok', sentence: name } : { what: 'loop', state: 'bad', sentence: `${name}: ${problem}` },
