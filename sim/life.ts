@@ -149,7 +149,8 @@ export const startLife = (ground: Ground): Life => {
     throw crashed();
   };
 
-  const reporter: TickReporter = (context) => (event) => trace.say(`${context.run.id}: ${event.event}`);
+  const reporter: TickReporter = (context) => (event) =>
+    trace.say(`${context.run.id}: ${event.event}${event.event === 'skipped' ? ` ${event.task.key}: ${event.why}` : ''}`);
 
   const open = async (): Promise<void> => {
     const processes = fakeProcesses(stage, machine);

@@ -164,13 +164,18 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
       recentStarts.push({ at: now, loop: item.loop });
       void begin(chosen, isProbe);
     }
+    let hasLeft = false;
     for (const { item, reason } of decision.waits) {
       const waiting = queue.get(item.id);
       if (waiting === undefined) continue;
       const isNeedOutside = reason.why === 'needs' && reason.tasks.every((task) => needState(task) !== 'open');
-      if (isForLater(reason) || isNeedOutside) leave(waiting, waitText(reason));
+      if (!isForLater(reason) && !isNeedOutside) continue;
+      leave(waiting, waitText(reason));
+      hasLeft = true;
     }
-    if (decision.nextLookAt !== undefined && queue.size > 0)
+    // What was left may be what another one waits for.
+    if (hasLeft) pump();
+    else if (decision.nextLookAt !== undefined && queue.size > 0)
       nextLook = options.after(Math.max(1, decision.nextLookAt - parts.clock()), pump);
   };
 
@@ -323,6 +328,7 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
       } finally {
         work.signal.removeEventListener('abort', onAbort);
         halted.delete(work.tick);
+        pump();
       }
     },
     take: (handle) => {
