@@ -3,7 +3,7 @@ import { fnv1a } from '../src/core/trigger.ts';
 
 export interface Chance {
   /** In [0, 1). */
-  next(): number;
+  readonly next: () => number;
   /** A whole number in [from, to]. */
   between(from: number, to: number): number;
   /** True with this probability. */

@@ -61,12 +61,15 @@ const checkSpend = ({ ledger, world, accuse }: Rest, row: RunRow): void => {
   if (usd !== undefined) {
     const real = sessions.reduce((sum, session) => sum + session.usd, 0);
     const said = addSpend([{ usd: 0, tokens: 0 }, ...recorded]).usd;
-    if (Math.abs(usd - real) > roundingUsd) accuse('INV-06', `Run ${row.id} says $${usd}, and its ${sessions.length} sessions cost $${real}.`);
-    if (said === undefined || Math.abs(usd - said) > roundingUsd) accuse('INV-06', `Run ${row.id} says $${usd}, and its records add up to $${said}.`);
+    if (Math.abs(usd - real) > roundingUsd)
+      accuse('INV-06', `Run ${row.id} says $${usd}, and its ${sessions.length} sessions cost $${real}.`);
+    if (said === undefined || Math.abs(usd - said) > roundingUsd)
+      accuse('INV-06', `Run ${row.id} says $${usd}, and its records add up to $${said}.`);
   }
   const cap = inputOf(row).loop.stop.budgetUsd;
   const known = recorded.reduce((sum, spend) => sum + (spend.usd ?? 0), 0);
-  if (cap !== undefined && known > cap + roundingUsd) accuse('INV-07', `Run ${row.id} is known to have spent $${known}, and its cap is $${cap}.`);
+  if (cap !== undefined && known > cap + roundingUsd)
+    accuse('INV-07', `Run ${row.id} is known to have spent $${known}, and its cap is $${cap}.`);
 };
 
 /** Everything but the windows, after the last run has ended. */
@@ -74,7 +77,8 @@ export const checkRest = (rest: Rest): void => {
   const { reader, ledger, alive, accuse } = rest;
   for (const row of reader.runs()) {
     if (row.endedAt === undefined) {
-      if (row.state !== 'paused' && row.state !== 'needs-attention') accuse('INV-09', `Run ${row.id} (${row.loop}) is ${row.state} and does not end.`);
+      if (row.state !== 'paused' && row.state !== 'needs-attention')
+        accuse('INV-09', `Run ${row.id} (${row.loop}) is ${row.state} and does not end.`);
       continue;
     }
     const run = ledger.runs.get(row.id);
@@ -86,5 +90,6 @@ export const checkRest = (rest: Rest): void => {
   for (const process of alive) accuse('INV-13', `${process.spec.command} in ${process.jobDir} is alive after everything has ended.`);
   const chain = reader.verify();
   if (!chain.ok) accuse('INV-15', `The chain breaks at fact ${chain.seq}: ${chain.why}`);
-  else if (chain.facts !== ledger.count()) accuse('INV-15', `The journal holds ${chain.facts} facts, and ${ledger.count()} were committed.`);
+  else if (chain.facts !== ledger.count())
+    accuse('INV-15', `The journal holds ${chain.facts} facts, and ${ledger.count()} were committed.`);
 };

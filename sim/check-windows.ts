@@ -26,7 +26,9 @@ const checkTrigger = ({ reader, now, accuse }: Books, loop: string, trigger: Tim
     accuse('INV-11', `Nothing is known of the trigger ${key}.`);
     return;
   }
-  const records = reader.register('windows', { prefix: `${key}/` }).map((entry) => ({ key: entry.key, record: entry.value as WindowRecord }));
+  const records = reader
+    .register('windows', { prefix: `${key}/` })
+    .map((entry) => ({ key: entry.key, record: entry.value as WindowRecord }));
   const times = windowTimes(trigger);
   const { newest } = times.between(state.since, epochMs(Math.max(now, state.accountedUntil)), windowsMax);
   for (const at of newest) {
@@ -35,7 +37,10 @@ const checkTrigger = ({ reader, now, accuse }: Books, loop: string, trigger: Tim
     const isDue = at + trigger.jitterMs + 1_000 < now;
     const count = ends.length + waiting;
     if (count > 1 || (count === 0 && (isDue || at <= state.accountedUntil)))
-      accuse('INV-11', `The window ${key}/${iso(at)} has ${ends.length} ends and ${waiting} places in waiting (accounted until ${iso(state.accountedUntil)}).`);
+      accuse(
+        'INV-11',
+        `The window ${key}/${iso(at)} has ${ends.length} ends and ${waiting} places in waiting (accounted until ${iso(state.accountedUntil)}).`,
+      );
     const isFired = ends.some(({ record }) => record.end === 'fired');
     const id = `${key}/${iso(at)}`;
     const hasTick = reader.run(id) !== undefined;
@@ -55,6 +60,7 @@ export const checkWindows = (books: Books): void => {
     const record = reader.registerEntry('windows', id)?.value as WindowRecord | undefined;
     const [loop, trigger] = id.split('/');
     const state = reader.registerEntry('triggers', `${loop}/${trigger}`)?.value as TriggerState | undefined;
-    if (record?.end !== 'fired' && state?.starting?.id !== id) accuse('INV-12', `The tick ${id} runs for a window that ${record?.end ?? 'nobody knows'}.`);
+    if (record?.end !== 'fired' && state?.starting?.id !== id)
+      accuse('INV-12', `The tick ${id} runs for a window that ${record?.end ?? 'nobody knows'}.`);
   }
 };

@@ -11,7 +11,7 @@ export type IsAlive = () => boolean;
 
 export interface Clock {
   /** What programs read. */
-  wall(): EpochMs;
+  readonly wall: () => EpochMs;
   uptimeMs(): number;
   /** Sets the wall clock forward, or back with a negative number. */
   setBy(ms: number): void;

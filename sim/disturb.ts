@@ -34,8 +34,14 @@ const pickOf = <T>(chance: Chance, items: readonly T[]): T | undefined => items[
 const openRuns = (engine: Engine): readonly RunRow[] => engine.reader.runs().filter((row) => row.endedAt === undefined);
 
 const kinds: Readonly<Record<string, Disturbance>> = {
-  'clock ahead': ({ clock, chance }) => void clock.setBy(chance.pick([2_000, 90_000, 20 * minuteMs, 3 * 60 * minuteMs])),
-  'clock back': ({ clock, chance }) => void clock.setBy(-chance.pick([2_000, 90_000, 20 * minuteMs, 3 * 60 * minuteMs])),
+  'clock ahead': ({ clock, chance }) => {
+    clock.setBy(chance.pick([2_000, 90_000, 20 * minuteMs, 3 * 60 * minuteMs]));
+    return undefined;
+  },
+  'clock back': ({ clock, chance }) => {
+    clock.setBy(-chance.pick([2_000, 90_000, 20 * minuteMs, 3 * 60 * minuteMs]));
+    return undefined;
+  },
   sleep: ({ clock, chance }, _engine, life) => {
     clock.setBy(chance.between(10, 600) * minuteMs);
     return life.scheduler()?.look();
@@ -44,7 +50,10 @@ const kinds: Readonly<Record<string, Disturbance>> = {
     disk.refusals = chance.between(1, 4);
     return undefined;
   },
-  kill: (_on, _engine, life) => void life.die('killed'),
+  kill: (_on, _engine, life) => {
+    life.die('killed');
+    return undefined;
+  },
   'power loss': ({ machine }, _engine, life) => {
     life.die('the power is gone');
     machine.powerLoss();
@@ -67,7 +76,9 @@ const kinds: Readonly<Record<string, Disturbance>> = {
     return row === undefined ? undefined : engine.resume(row.id);
   },
   retry: (on, engine, life) => {
-    const ended = engine.reader.runs().filter((row) => isTaskRun(row) && row.endedAt !== undefined && outputOf(row).exit.exit !== 'goal-met');
+    const ended = engine.reader
+      .runs()
+      .filter((row) => isTaskRun(row) && row.endedAt !== undefined && outputOf(row).exit.exit !== 'goal-met');
     const row = pickOf(on.chance, ended);
     const handler = life.handlers()?.task;
     if (row === undefined || handler === undefined) return undefined;
@@ -117,7 +128,10 @@ const kinds: Readonly<Record<string, Disturbance>> = {
     if (task !== undefined) world.push(world.commitOn(world.head(), { done: [task.name], isBroken: false, tree: `person:${task.name}` }));
     return undefined;
   },
-  'a person pushes': ({ world }) => void world.push(world.commitOn(world.head(), { done: [], isBroken: false, tree: 'person' })),
+  'a person pushes': ({ world }) => {
+    world.push(world.commitOn(world.head(), { done: [], isBroken: false, tree: 'person' }));
+    return undefined;
+  },
   'a person merges': ({ world, chance }) => {
     const landing = pickOf(
       chance,

@@ -29,7 +29,9 @@ export const fakeVerifier = (stage: Stage, world: World, evidence: EvidenceStore
           ? { verdict: 'pass', notes: [] }
           : {
               verdict: 'fail',
-              reasons: [{ kind: 'task-still-red', sentence: `${task.key} is red.`, failing: [task.key], evidence: `expected ${candidate.tree}` }],
+              reasons: [
+                { kind: 'task-still-red', sentence: `${task.key} is red.`, failing: [task.key], evidence: `expected ${candidate.tree}` },
+              ],
               notes: [],
             };
     await stage.effect(`judge ${run} ${candidate.commit.slice(-4)} ${verdict.verdict}`, () =>

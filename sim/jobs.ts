@@ -19,5 +19,7 @@ export const replayCommand = ({ seed, crash, sabotage }: Job): string =>
 /** Every way in which one crash can happen to a base world. */
 export const everyCrashOf = async (seed: number): Promise<readonly Job[]> => {
   const { passed } = await simulate({ seed, crash: 'never' });
-  return crashPoints.flatMap((point) => Array.from({ length: passed[point] }, (_, index): Job => ({ seed, crash: { point, count: index + 1 } })));
+  return crashPoints.flatMap((point) =>
+    Array.from({ length: passed[point] }, (_, index): Job => ({ seed, crash: { point, count: index + 1 } })),
+  );
 };

@@ -86,7 +86,12 @@ export const createLedger = (db: DatabaseSync): Ledger => {
       for (const row of next.all(seq)) {
         seq = Number(row['seq']);
         facts += 1;
-        const fact = { seq, kind: String(row['kind']), run: String(row['run']), data: JSON.parse(String(row['data'])) as LedgerFact['data'] };
+        const fact = {
+          seq,
+          kind: String(row['kind']),
+          run: String(row['run']),
+          data: JSON.parse(String(row['data'])) as LedgerFact['data'],
+        };
         apply(fact);
         told(fact);
       }

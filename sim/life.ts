@@ -125,6 +125,7 @@ export const startLife = (ground: Ground): Life => {
     machine.ownerDied();
   };
   const timers = clock.timersOf(() => alive);
+  const after = (ms: number, act: () => void): { cancel(): void } => timers.after(ms, act);
   const stage = createStage({ clock, trace, crash, isAlive: () => alive, die, count: () => count('effect') });
   const broken = sabotageLife(ground.sabotage, { stage, db, calmAtMs: ground.calmAtMs });
   const crashed = (): Error => new Error('The simulated engine is dead.');
@@ -166,7 +167,12 @@ export const startLife = (ground: Ground): Life => {
       handler: task,
       breakers: createBreakers(parts),
       // Its tasks have no name outside, so that nothing is claimed.
-      claims: createTaskClaims({ open: () => Promise.reject(crashed()), stateHome: '/simulated', self: () => identity, after: timers.after }),
+      claims: createTaskClaims({
+        open: () => Promise.reject(crashed()),
+        stateHome: '/simulated',
+        self: () => identity,
+        after,
+      }),
       limits: {
         machine: broken.machineLimit(ground.machineLimit),
         perLoop: {},
@@ -179,7 +185,7 @@ export const startLife = (ground: Ground): Life => {
       },
       weights: {},
       machine: () => ({ loadPerCpu: 0, freeMemoryBytes: 1e12 }),
-      after: timers.after,
+      after,
     });
     const tick = watched(createTick(parts, dispatcher, reporter), watch);
     handlers = { tick, task };
@@ -201,7 +207,8 @@ export const startLife = (ground: Ground): Life => {
       repository: undefined,
       env: {},
       server: { host: '127.0.0.1', port: 0 },
-      report: (report) => trace.say(`schedule: ${report.kind}${report.kind === 'window-ended' ? ` ${report.window} ${report.record.end}` : ''}`),
+      report: (report) =>
+        trace.say(`schedule: ${report.kind}${report.kind === 'window-ended' ? ` ${report.window} ${report.record.end}` : ''}`),
     });
     desk.onEnded(() => scheduler?.tickEnded());
     await scheduler.start();
@@ -222,7 +229,7 @@ export const startLife = (ground: Ground): Life => {
       dispatcher.close('the engine is ending');
       const isBusy = (): boolean => engine !== undefined && engine.health().executing > 0;
       const until = clock.uptimeMs() + finishMs;
-      while (policy === 'finish' && isBusy() && clock.uptimeMs() < until) await new Promise<void>((resolve) => void timers.after(5_000, resolve));
+      if (policy === 'finish') while (isBusy() && clock.uptimeMs() < until) await stage.pause(5_000);
       const left = engine.reader.runs({ states: ['running', 'pending'] }).map((run) => run.id);
       await engine.cancelAll(interrupted);
       await parkInterrupted({ engine, clock: clock.wall }, left);

@@ -40,7 +40,11 @@ export interface Machine {
 /** How long a process takes to end when it is asked to. */
 const endingMs = 700;
 
-export const createMachine = (clock: Clock, programs: Programs, told: { started(process: SimProcess): void; ended(process: SimProcess): void }): Machine => {
+export const createMachine = (
+  clock: Clock,
+  programs: Programs,
+  told: { started(process: SimProcess): void; ended(process: SimProcess): void },
+): Machine => {
   const files = new Map<string, Buffer>();
   const processes = new Map<string, SimProcess>();
   const killers = new Map<string, (end: ProcessEnd) => void>();

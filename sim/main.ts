@@ -17,7 +17,9 @@ const linesShown = 25;
 const failureText = ({ job, report }: Done): string => {
   const broken = report.violations.map(({ invariant, seen }) => `  ${invariant} ${invariants[invariant]}\n    ${seen}`);
   const last = report.last.slice(-linesShown).map((line) => `    ${line}`);
-  return [`Seed ${job.seed} fails:`, ...broken, '  The last of what happened:', ...last, `  Replay: ${replayCommand(job)} --verbose`].join('\n');
+  return [`Seed ${job.seed} fails:`, ...broken, '  The last of what happened:', ...last, `  Replay: ${replayCommand(job)} --verbose`].join(
+    '\n',
+  );
 };
 
 const replay = async (options: SimOptions, seed: number): Promise<number> => {
@@ -31,7 +33,10 @@ const replay = async (options: SimOptions, seed: number): Promise<number> => {
 };
 
 const jobsOf = async ({ seeds, from, everyCrash, sabotage }: SimOptions): Promise<readonly Job[]> => {
-  const byChance = Array.from({ length: seeds }, (_, index): Job => ({ seed: from + index, ...(sabotage === undefined ? {} : { sabotage }) }));
+  const byChance = Array.from({ length: seeds }, (_, index): Job => ({
+    seed: from + index,
+    ...(sabotage === undefined ? {} : { sabotage }),
+  }));
   const exhaustive: Job[] = [];
   for (const seed of baseSeeds.slice(0, everyCrash)) exhaustive.push({ seed, crash: 'never' }, ...(await everyCrashOf(seed)));
   return [...exhaustive, ...byChance];
@@ -60,7 +65,13 @@ const runAll = async (options: SimOptions): Promise<number> => {
     print(JSON.stringify({ seconds, ...totals.read(), broken, failures }));
   } else {
     for (const one of failed.toSorted((a, b) => a.job.seed - b.job.seed).slice(0, failuresShown)) print(failureText(one));
-    if (failed.length > failuresShown) print(`... and ${failed.length - failuresShown} more: ${failed.slice(failuresShown, 60).map(({ job }) => replayCommand(job)).join('; ')}`);
+    if (failed.length > failuresShown)
+      print(
+        `... and ${failed.length - failuresShown} more: ${failed
+          .slice(failuresShown, 60)
+          .map(({ job }) => replayCommand(job))
+          .join('; ')}`,
+      );
     print(totalsText(totals.read()));
     print(`${jobs.length} worlds in ${seconds.toFixed(0)} s: ${failed.length === 0 ? 'every invariant holds' : JSON.stringify(broken)}`);
   }

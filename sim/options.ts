@@ -33,7 +33,8 @@ const crashOf = (text: string | undefined): SimOptions['crash'] => {
   if (text === undefined || text === 'never') return text;
   const [name, count = ''] = text.split(':');
   const point = crashPoints.find((known) => known === name);
-  if (point === undefined) throw new Error(`--crash: found ${text}, wanted ${crashPoints.join(', ')} and a number, such as after-commit:12.`);
+  if (point === undefined)
+    throw new Error(`--crash: found ${text}, wanted ${crashPoints.join(', ')} and a number, such as after-commit:12.`);
   return { point, count: wholeNumber(count, 'crash') };
 };
 

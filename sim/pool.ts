@@ -12,7 +12,10 @@ export interface Done {
 const handful = 8;
 
 /** Reports come in any order. @throws Error when a worker dies, with the jobs it held */
-export const runJobs = async (jobs: readonly Job[], { workers, done }: { readonly workers: number; readonly done: (done: Done) => void }): Promise<void> => {
+export const runJobs = async (
+  jobs: readonly Job[],
+  { workers, done }: { readonly workers: number; readonly done: (done: Done) => void },
+): Promise<void> => {
   let next = 0;
   const work = (): Promise<void> =>
     new Promise((resolve, reject) => {
@@ -21,14 +24,15 @@ export const runJobs = async (jobs: readonly Job[], { workers, done }: { readonl
       const hand = (): void => {
         held = jobs.slice(next, next + handful);
         next += handful;
-        if (held.length > 0) worker.postMessage(held);
+        if (held.length > 0) worker.postMessage(held, []);
         else void worker.terminate().then(() => resolve());
       };
       worker.on('message', (message: Done | 'more') => {
         if (message === 'more') hand();
         else done(message);
       });
-      const lost = (why: string): void => reject(new Error(`A worker died (${why}) over one of the seeds ${held.map(({ seed }) => seed).join(', ')}.`));
+      const lost = (why: string): void =>
+        reject(new Error(`A worker died (${why}) over one of the seeds ${held.map(({ seed }) => seed).join(', ')}.`));
       worker.on('error', (error) => lost(String(error)));
       worker.on('exit', (code) => {
         if (code !== 0 && held.length > 0) lost(`exit ${code}`);

@@ -105,8 +105,8 @@ export const programsOf =
       case 'set-up':
       case 'list-tasks':
         return quickProgram(2_000);
-    case 'stay':
-      return quickProgram(3_600_000);
+      case 'stay':
+        return quickProgram(3_600_000);
       default:
         throw new Error(`The simulated machine has no program ${spec.command}.`);
     }

@@ -37,7 +37,15 @@ const triggersOf = (chance: Chance, { index, first }: { readonly index: number; 
     silentAfter: 3,
   };
   if (index > 0 && chance.happens(0.3))
-    return [{ on: 'after', id: triggerId('after', [first]), loop: first, exits: chance.pick<readonly string[]>([[], ['goal-met']]), overlap: policy.overlap }];
+    return [
+      {
+        on: 'after',
+        id: triggerId('after', [first]),
+        loop: first,
+        exits: chance.pick<readonly string[]>([[], ['goal-met']]),
+        overlap: policy.overlap,
+      },
+    ];
   if (chance.happens(0.2)) {
     const cron = chance.pick(['*/2 * * * *', '*/3 * * * *', '1-59/4 * * * *']);
     return [{ on: 'schedule', id: triggerId('schedule', [cron, 'UTC']), cron, timezone: 'UTC', ...policy }];
@@ -80,7 +88,7 @@ const loopOf = (chance: Chance, name: string, triggers: readonly TriggerDefiniti
 const tasksOf = (chance: Chance, loops: readonly LoopDefinition[], calmAtMs: number): readonly SimTask[] => {
   const names = loops.map((loop) => loop.name) as [string, ...string[]];
   const tasks: SimTask[] = [];
-  const count = chance.between(1, 5);
+  const count = chance.between(1, 4);
   for (let index = 0; index < count; index += 1) {
     const loop = chance.pick(names);
     const before = tasks.filter((task) => task.loop === loop);
@@ -101,7 +109,7 @@ const tasksOf = (chance: Chance, loops: readonly LoopDefinition[], calmAtMs: num
 export const scenarioOf = (chance: Chance): Scenario => {
   const grainMs = chance.pick([2_000, 10_000, 15_000, 30_000]);
   // The finer the grain, the more instants a minute has, and instants are what a seed costs.
-  const calmAtMs = (grainMs < 10_000 ? 2 : 6) * minuteMs;
+  const calmAtMs = (grainMs < 10_000 ? 2 : 4) * minuteMs;
   const loops: LoopDefinition[] = [];
   const count = chance.happens(0.7) ? 2 : 3;
   for (let index = 0; index < count; index += 1)

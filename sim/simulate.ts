@@ -53,7 +53,7 @@ const quietTurns = 3;
 /** Above this the program works without time going on: it runs in a circle. */
 const turnsMax = 20_000;
 /** What waits until T goes on before T + 60 s; the rest is for the start of a last life. */
-const settleMs = 90_000;
+const settleMs = 75_000;
 const restMs = 3 * 3_600_000;
 /** Lives that the end of a seed may take; more is an engine that dies by itself. */
 const lastLives = 4;
@@ -117,7 +117,7 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
   const watch = createWatch({
     db,
     world,
-    alive: machine.alive,
+    alive: () => machine.alive(),
     reader: () => life?.engine()?.reader,
     limits: { machine: scenario.machine, loops: parallel },
     accuse,
@@ -166,10 +166,10 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
   /** Time goes on until it is done, or the engine has died over it. */
   const finish = async (work: Promise<unknown> | undefined): Promise<void> => {
     let isDone = work === undefined;
-    const done = (): void => {
+    // A request that fails is over as well.
+    void Promise.allSettled([work]).finally(() => {
       isDone = true;
-    };
-    work?.then(done, done);
+    });
     const worker = life;
     await runUntil(() => isDone || worker?.isAlive() !== true);
   };
@@ -225,8 +225,9 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
   const rested = await undisturbed(async (worker) => {
     await worker.stopTriggers();
     const open = (): number => worker.engine()?.reader.runs({ states: ['pending', 'running'] }).length ?? 0;
-    const timers = clock.timersOf(worker.isAlive);
-    while ((open() > 0 || machine.alive().length > 0) && clock.uptimeMs() < restAt) await new Promise<void>((resolve) => void timers.after(1_000, resolve));
+    const timers = clock.timersOf(() => worker.isAlive());
+    while ((open() > 0 || machine.alive().length > 0) && clock.uptimeMs() < restAt)
+      await new Promise<void>((resolve) => void timers.after(1_000, resolve));
   });
   const engine = rested?.engine();
   if (engine !== undefined) {

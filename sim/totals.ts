@@ -46,7 +46,9 @@ export const createTotals = (): Totals => {
 export const totalsText = (sections: ReturnType<Totals['read']>): string =>
   Object.entries(sections)
     .map(([title, counts]) => {
-      const rows = Object.entries(counts).map(([name, count]) => `  ${name.padEnd(28)}${Math.round(count).toLocaleString('en-US').padStart(12)}`);
+      const rows = Object.entries(counts).map(
+        ([name, count]) => `  ${name.padEnd(28)}${Math.round(count).toLocaleString('en-US').padStart(12)}`,
+      );
       return [title, ...rows].join('\n');
     })
     .join('\n');

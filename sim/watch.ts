@@ -55,14 +55,16 @@ export const createWatch = ({ db, world, alive, reader, limits, accuse, told }: 
       const ends = run.ends.get(Number(fact.data['generation'])) ?? 0;
       if (ends !== 1) accuse('INV-08', `Stretch ${String(fact.data['generation'])} of run ${run.id} ended ${ends} times.`);
       for (const process of alive())
-        if (process.spec.marker === run.id) accuse('INV-13', `Run ${run.id} has ended, and ${process.spec.command} in ${process.jobDir} is alive.`);
+        if (process.spec.marker === run.id)
+          accuse('INV-13', `Run ${run.id} has ended, and ${process.spec.command} in ${process.jobDir} is alive.`);
     }
   };
 
   const agentStarted = (order: AgentOrder): void => {
     const others = alive().flatMap((process) => orderOf(process) ?? []);
     const onTask = others.filter((other) => other.task === order.task);
-    if (onTask.length > 1) accuse('INV-01', `Agents of runs ${onTask.map(({ run }) => run).join(' and ')} are alive on task ${order.task}.`);
+    if (onTask.length > 1)
+      accuse('INV-01', `Agents of runs ${onTask.map(({ run }) => run).join(' and ')} are alive on task ${order.task}.`);
     const run = ledger.runs.get(order.run);
     const start = `${order.run}@${run?.generation ?? 0}/a${order.attempt}`;
     if (agentStarts.has(start)) accuse('INV-05', `A second agent was started for ${start}.`);
@@ -74,7 +76,8 @@ export const createWatch = ({ db, world, alive, reader, limits, accuse, told }: 
       const most = inputOf(row).loop.stop.attempts;
       if (used >= most) accuse('INV-10', `Attempt ${order.attempt} of run ${order.run} begins after ${used} of ${most}.`);
     }
-    if (others.length > limits.machine + extraRuns) accuse('INV-17', `${others.length} agents are alive, and the limit is ${limits.machine}.`);
+    if (others.length > limits.machine + extraRuns)
+      accuse('INV-17', `${others.length} agents are alive, and the limit is ${limits.machine}.`);
     const { loop } = world.task(order.task);
     const ofLoop = others.filter((other) => world.task(other.task).loop === loop).length;
     const most = limits.loops.get(loop) ?? 1;
@@ -89,7 +92,8 @@ export const createWatch = ({ db, world, alive, reader, limits, accuse, told }: 
       const order = orderOf(process);
       if (order !== undefined) agentStarted(order);
       const isOfRun = command !== 'list-tasks';
-      if (isOfRun && ledger.runs.get(marker)?.isOpen !== true) accuse('INV-14', `${command} is started for run ${marker}, which is not open.`);
+      if (isOfRun && ledger.runs.get(marker)?.isOpen !== true)
+        accuse('INV-14', `${command} is started for run ${marker}, which is not open.`);
     },
     performs: ({ run, generation, key, isCleanup }) => {
       if (ledger.runs.get(run)?.completed.has(isCleanup ? `${key}@${generation}` : key) === true)

@@ -4,7 +4,7 @@ import { simulate } from './simulate.ts';
 
 parentPort?.on('message', (jobs: readonly Job[]) => {
   void (async () => {
-    for (const job of jobs) parentPort?.postMessage({ job, report: await simulate(job) });
-    parentPort?.postMessage('more');
+    for (const job of jobs) parentPort?.postMessage({ job, report: await simulate(job) }, []);
+    parentPort?.postMessage('more', []);
   })();
 });

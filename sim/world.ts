@@ -104,7 +104,10 @@ export const createWorld = (tasks: readonly SimTask[], chance: Chance): World =>
     return task;
   };
   const clash = (change: ReadonlySet<string>, onto: ReadonlySet<string>): boolean =>
-    tasks.some(({ name, clashesWith }) => clashesWith !== undefined && ((change.has(name) && onto.has(clashesWith)) || (change.has(clashesWith) && onto.has(name))));
+    tasks.some(
+      ({ name, clashesWith }) =>
+        clashesWith !== undefined && ((change.has(name) && onto.has(clashesWith)) || (change.has(clashesWith) && onto.has(name))),
+    );
 
   return {
     tasks,
@@ -130,7 +133,9 @@ export const createWorld = (tasks: readonly SimTask[], chance: Chance): World =>
       });
     },
     openTasks: (loop, { commit, uptimeMs }) =>
-      tasks.filter((task) => task.loop === loop && task.appearsAtMs <= uptimeMs && !withdrawn.has(task.name) && !commit.done.has(task.name)),
+      tasks.filter(
+        (task) => task.loop === loop && task.appearsAtMs <= uptimeMs && !withdrawn.has(task.name) && !commit.done.has(task.name),
+      ),
     task: taskOf,
     push: (commit, brings) => {
       head = commit;

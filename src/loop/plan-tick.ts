@@ -29,10 +29,7 @@ export const planTick = (parts: PlanParts, { discovery, ...request }: PlanReques
   Promise.all(discovery.tasks.map((task) => planTask(parts, { ...request, task })));
 
 /** Decides for one task. Reads only. */
-export const planTask = async (
-  parts: PlanParts,
-  { loop, task, base, byPerson, records }: TaskPlanRequest,
-): Promise<Admission> => {
+export const planTask = async (parts: PlanParts, { loop, task, base, byPerson, records }: TaskPlanRequest): Promise<Admission> => {
   // A task that was renamed has its runs under the names it had.
   const former = (records.get(task.key) ?? []).filter((name) => name !== task.key).map((name) => dedupeKeyOf({ key: taskKey(name) }));
   const rows = [...former, dedupeKeyOf(task)].flatMap((dedupeKey) => parts.reader.runs({ dedupeKey }));

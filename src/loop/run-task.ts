@@ -157,10 +157,10 @@ const land = async (
     return { pass: verdict.verdict === 'pass', why: why.join(' '), evidence };
   };
   const landing = { as: loop.land.as, run, target: loop.land.target };
-  let isTriedNow = false;
+  const triedNow = new Set<string>();
   const landOnce = (key: string): Promise<Landed> =>
     context.step(key, { onCrash: { reconcile: () => parts.lander.find(landing) } }, (step) => {
-      isTriedNow = true;
+      triedNow.add(key);
       return parts.lander.land({
         ...landing,
         loop: loop.name,
@@ -178,7 +178,7 @@ const land = async (
   const { generation: own } = context.run;
   let stretch = last.record.attempt < input.firstAttempt ? 1 : own;
   let landed = await landOnce(`land/${stretch}`);
-  while (landed.landed === 'no' && !isTriedNow && stretch < own) {
+  while (landed.landed === 'no' && triedNow.size === 0 && stretch < own) {
     stretch += 1;
     landed = await landOnce(`land/${stretch}`);
   }

@@ -50,7 +50,9 @@ describe('the simulator catches what is broken', () => {
   }
 
   test(`${laws[sabotages[rare]]} ${sabotages[rare]} catches a part that ${rare}`, async () => {
-    const crashes = (await everyCrashOf(worldWithLandings)).filter(({ crash }) => typeof crash === 'object' && crash.point === 'after-effect');
+    const crashes = (await everyCrashOf(worldWithLandings)).filter(
+      ({ crash }) => typeof crash === 'object' && crash.point === 'after-effect',
+    );
     const caught = new Set<string>();
     for (const job of crashes) for (const { invariant } of (await simulate({ ...job, sabotage: rare })).violations) caught.add(invariant);
     expect([...caught]).toContain(sabotages[rare]);
