@@ -31,7 +31,7 @@ export const dryRun = async (request: {
     tickLines({ event: 'discovered', discovery, ms: tools.clock() - begun }).forEach(print);
     const planned = await planTick(
       { ...tools, reader: reader ?? emptyHistory },
-      { loop, base, discovery, byPerson: true, records: new Map() },
+      { loop, base, discovery, byPerson: true, records: new Map(), back: new Set() },
     );
     for (const plan of planned) if (plan.admit === 'skip') tickLines({ event: 'skipped', task: plan.task, why: plan.why }).forEach(print);
     return { base, discovery, planned, runs: [], halted: undefined, exitCode: discovery.problems.length > 0 ? exitCodes.usage : 0 };

@@ -1,5 +1,6 @@
 import { access } from 'node:fs/promises';
 import type { PullRequests } from '../connect/index.ts';
+import type { CommitSha } from '../core/ids.ts';
 import { pathsBetween, readRef, treeEntries, type Git } from '../workspace/index.ts';
 import { isAncestor } from './combine.ts';
 import type { Landed } from './port.ts';
@@ -46,22 +47,24 @@ const stillOffered = async (git: Git, landed: Exclude<Landed, { readonly landed:
   }
 };
 
-/** What has become of a delivered change, looked up on the local target, on that of origin, and of a pull request where it was opened. */
+/**
+ * What has become of a delivered change, looked up on the target, on that of origin, and of a pull request where it was opened.
+ * @param on `tip`: the commit the loop works from now; `target`: the branch it lands on, where it names one
+ */
 export const fateOf = async (
   git: Git,
   landed: Landed,
-  { target, pullRequests }: { readonly target: string; readonly pullRequests: () => Promise<PullRequests> },
+  on: { readonly tip: CommitSha | undefined; readonly target: string | undefined; readonly pullRequests: () => Promise<PullRequests> },
 ): Promise<'on-target' | 'waiting' | 'gone'> => {
   const commit = landed.landed === 'no' ? await readRef(git, landed.ref) : landed.commit;
   if (commit !== undefined) {
-    for (const ref of [`refs/heads/${target}`, `refs/remotes/origin/${target}`]) {
-      const tip = await readRef(git, ref);
-      if (tip !== undefined && (await onTarget(git, commit, tip))) return 'on-target';
-    }
+    const refs = on.target === undefined ? [] : [`refs/heads/${on.target}`, `refs/remotes/origin/${on.target}`];
+    const tips = new Set([on.tip, ...(await Promise.all(refs.map((ref) => readRef(git, ref))))]);
+    for (const tip of tips) if (tip !== undefined && (await onTarget(git, commit, tip))) return 'on-target';
   }
   if (landed.landed === 'pull-request') {
     // Merged there and not fetched here is on the target as well.
-    const { state } = await (await pullRequests()).get(landed.number);
+    const { state } = await (await on.pullRequests()).get(landed.number);
     return state === 'merged' ? 'on-target' : state === 'open' ? 'waiting' : 'gone';
   }
   return (await stillOffered(git, landed)) ? 'waiting' : 'gone';

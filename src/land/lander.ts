@@ -71,6 +71,6 @@ export const createLander = (options: {
       if (landing === undefined || landing.landed !== request.as) return undefined;
       return landing.landed === 'merge' && request.target !== undefined && landing.target !== request.target ? undefined : landing;
     },
-    fate: (landed, target) => fateOf(git, landed, { target, pullRequests: options.pullRequests }),
+    fate: (landed, on) => fateOf(git, landed, { ...on, pullRequests: options.pullRequests }),
   };
 };

@@ -35,5 +35,8 @@ export interface Lander {
   /** What the world shows of an earlier landing of this run, for settling a step whose outcome is unknown. */
   find(request: Pick<LandRequest, 'run' | 'as' | 'target'>): Promise<Landed | undefined>;
   /** For a delivered run: is its change on the target by now, still waiting, or gone? @throws Fault when a pull request cannot be looked up */
-  fate(landed: Landed, target: string): Promise<'on-target' | 'waiting' | 'gone'>;
+  fate(
+    landed: Landed,
+    on: { readonly tip: CommitSha | undefined; readonly target: string | undefined },
+  ): Promise<'on-target' | 'waiting' | 'gone'>;
 }

@@ -10,12 +10,16 @@ import { inputOf, outputOf } from './run-record.ts';
 /** Two open runs of one task are impossible, whatever loops found it: this key is what the engine keeps unique among open runs. */
 export const dedupeKeyOf = (task: Pick<Task, 'key' | 'claim'>): string => `task/${ownershipKeyOf(task)}`;
 
+const arrived = (landed: Landed): string => (landed.landed === 'merge' ? delivered(landed) : 'its change has landed');
+
 export interface AdmissionView {
   readonly task: Task;
   /** The newest run of this task in this loop. */
   readonly last: RunRow | undefined;
   /** Where the last run's change is now; `undefined` when there was none to deliver. */
   readonly fate: 'on-target' | 'waiting' | 'gone' | undefined;
+  /** It was gone from its source and is there again. */
+  readonly isBack: boolean;
   /** How this loop lands now. */
   readonly landAs: Landed['landed'];
   /** What the last run waits for, where it goes on by itself. */
@@ -52,7 +56,7 @@ const openText = (run: RunRow): string => {
  * A change that waits to be brought in is not made again (no second landing), a run that waits for a person is not started behind
  * their back, and a run that was merely interrupted goes on.
  */
-export const admit = ({ task, last, fate, landAs, wake, byPerson, now }: AdmissionView): Admission => {
+export const admit = ({ task, last, fate, isBack, landAs, wake, byPerson, now }: AdmissionView): Admission => {
   if (last === undefined) return { admit: 'start', task };
   const skip = (why: string, needsPerson: boolean): Admission => ({ admit: 'skip', task, why, needsPerson });
   if (last.endedAt === undefined) return skip(openText(last), last.attention !== undefined);
@@ -60,6 +64,10 @@ export const admit = ({ task, last, fate, landAs, wake, byPerson, now }: Admissi
   if (output.exit.exit === 'goal-met' && output.landed !== undefined) {
     const sameKind = output.landed.landed === landAs;
     if (fate === 'waiting' && sameKind) return skip(`${delivered(output.landed)} (run ${last.id})`, false);
+    // Nothing of its own says that it is undone: only its source does, which does not know yet.
+    const isUnchanged = task.title === inputOf(last).task.title && !isBack;
+    if (fate === 'on-target' && task.proof.by === 'checks' && isUnchanged)
+      return skip(`${arrived(output.landed)} (run ${last.id}); its source still names it: close it there, or change it`, false);
     // It is red again although its repair arrived, or the repair was thrown away: new work.
     return { admit: 'start', task };
   }

@@ -11,7 +11,7 @@ import type { LoopParts, TickInput, TickOutput, TickReporter } from './port.ts';
 import { processesOf } from './attempt.ts';
 import { readmit } from './readmit.ts';
 import { closedElsewhere, inputOf, tickHandler } from './run-record.ts';
-import { keysOf, rememberFound, runsOfVanished } from './task-memory.ts';
+import { keysOf, nothingFound, rememberFound, runsOfVanished } from './task-memory.ts';
 
 export const createTick = (parts: LoopParts, dispatcher: Dispatcher, reporter: TickReporter): LoopHandler => ({
   ...tickHandler,
@@ -43,12 +43,13 @@ const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Pr
 
   // Decide: each task by what was made of it before. What its source does not name any more is not worked on any longer.
   const plan = await keepWithHash({ parts, context }, 'plan', async () => {
-    const matches = wakes.length > 0 ? [] : await rememberFound(parts.engine, { loop: loop.name, discovery, now: parts.clock() });
+    const { matches, back } =
+      wakes.length > 0 ? nothingFound : await rememberFound(parts.engine, { loop: loop.name, discovery, now: parts.clock() });
     for (const gone of runsOfVanished(parts.reader, matches)) await parts.engine.cancel(gone.id, { reason: closedElsewhere });
     const records = new Map(
       matches.flatMap((match) => (match.match === 'vanished' ? [] : [[match.task.key, keysOf(match.record)] as const])),
     );
-    return planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual', records });
+    return planTick(parts, { loop, base, discovery, byPerson: input.trigger === 'manual', records, back });
   });
   const planned = plan.value;
   for (const one of planned) if (one.admit === 'skip') report({ event: 'skipped', task: one.task, why: one.why });

@@ -28,6 +28,8 @@ export const readmit = async (parts: LoopParts, { loop, input, startedAt }: Tick
     task,
     base: await parts.resolveBase(loop.land.target),
     byPerson: input.trigger === 'manual',
+    // The tick has seen it at its source. Had it landed since, it would be done meanwhile.
+    back: new Set([task.key]),
     records: new Map(recordsOf(reader, loop.name).map((record) => [record.identity.key, keysOf(record)])),
   });
 };

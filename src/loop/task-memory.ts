@@ -31,11 +31,19 @@ const isNews = (before: TaskRecord | undefined, after: TaskRecord): boolean =>
   after.lastSeenAt - before.lastSeenAt >= seenAgainMs ||
   JSON.stringify({ ...before, lastSeenAt: 0 }) !== JSON.stringify({ ...after, lastSeenAt: 0 });
 
+export interface Remembered {
+  readonly matches: readonly TaskMatch[];
+  /** Keys of tasks that were gone from their source and are there again. */
+  readonly back: ReadonlySet<string>;
+}
+
+export const nothingFound: Remembered = { matches: [], back: new Set() };
+
 /** Recognises what a discovery found and keeps what is new about it. */
 export const rememberFound = async (
   engine: Registers,
   { loop, discovery, now }: { readonly loop: string; readonly discovery: Discovery; readonly now: EpochMs },
-): Promise<readonly TaskMatch[]> => {
+): Promise<Remembered> => {
   const known = recordsOf(engine.reader, loop);
   const before = new Map(known.map((record) => [record.id, record]));
   const { tasks, unread } = discovery;
@@ -45,7 +53,11 @@ export const rememberFound = async (
     engine,
     news.map(({ record }) => ({ register: taskRegister, key: keyOf(record), value: record })),
   );
-  return matches;
+  const back = matches.flatMap((match) => {
+    const state = before.get(match.record.id)?.state;
+    return match.match !== 'vanished' && (state === 'vanished' || state === 'closed') ? [match.task.key] : [];
+  });
+  return { matches, back: new Set(back) };
 };
 
 /** Every key under which runs of this task may stand, the present one first. */

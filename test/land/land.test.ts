@@ -124,7 +124,7 @@ test('LND-03 a report keeps the candidate by its ref and makes nothing else', as
   const landed = await lander.land(request('r1', commit, { as: 'report' }));
   expect(landed).toEqual({ landed: 'report', commit });
   expect(existsSync(path.join(setting.stateHome, 'patches'))).toBe(false);
-  expect(await lander.fate(landed, 'main')).toBe('waiting');
+  expect(await lander.fate(landed, { tip: undefined, target: 'main' })).toBe('waiting');
 });
 
 test('LND-04 where nobody is configured Gyre is the author', async () => {

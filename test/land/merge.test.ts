@@ -34,7 +34,7 @@ test('L4 a target that did not move gets the candidate as one commit, without a 
   expect(git(seed.dir, 'show', 'main:src/sum.mjs')).toBe(rightSum.trim());
   expect(git(seed.dir, 'rev-list', '--count', `${seed.base}..main`)).toBe('1');
   expect(await lander.find(asked)).toEqual(landed);
-  expect(await lander.fate(landed, 'main')).toBe('on-target');
+  expect(await lander.fate(landed, { tip: undefined, target: 'main' })).toBe('on-target');
   setting.checkpoint();
 });
 
@@ -141,7 +141,7 @@ test('L4 the fate of a delivered branch: waiting, merged in any of four ways, or
     const { seed } = setting;
     const landed = await lander.land(request('r1', await candidate('r1')));
     if (landed.landed !== 'branch') throw new Error(JSON.stringify(landed));
-    expect(await lander.fate(landed, 'main')).toBe('waiting');
+    expect(await lander.fate(landed, { tip: undefined, target: 'main' })).toBe('waiting');
     write(seed.dir, { 'later.txt': 'later' });
     if (way !== 'fast-forward') commitAll(seed.dir, 'later');
     if (way === 'merge' || way === 'fast-forward') git(seed.dir, 'merge', '-q', '--no-edit', landed.branch);
@@ -152,14 +152,14 @@ test('L4 the fate of a delivered branch: waiting, merged in any of four ways, or
       commitAll(seed.dir, 'squashed');
     }
     git(seed.dir, 'branch', '-q', '-D', landed.branch);
-    expect([way, await lander.fate(landed, 'main')]).toEqual([way, 'on-target']);
+    expect([way, await lander.fate(landed, { tip: undefined, target: 'main' })]).toEqual([way, 'on-target']);
     setting.checkpoint();
     await setting[Symbol.asyncDispose]();
   }
   const { setting, lander, candidate, request } = await setUpLanding();
   await using _ = setting;
   const landed = await lander.land(request('r1', await candidate('r1')));
-  expect(await lander.fate(landed, 'nowhere')).toBe('waiting');
+  expect(await lander.fate(landed, { tip: undefined, target: 'nowhere' })).toBe('waiting');
   if (landed.landed === 'branch') git(setting.seed.dir, 'branch', '-q', '-D', landed.branch);
-  expect(await lander.fate(landed, 'main')).toBe('gone');
+  expect(await lander.fate(landed, { tip: undefined, target: 'main' })).toBe('gone');
 });

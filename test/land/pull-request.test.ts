@@ -150,9 +150,9 @@ test('LND-13 a pull request waits while it is open, is on the target once merged
   const landed = await land.lander.land(await world.request('r1'));
   const [pull] = ft.pulls.values();
   if (pull === undefined) throw new Error('no pull request');
-  expect(await land.lander.fate(landed, 'main')).toBe('waiting');
+  expect(await land.lander.fate(landed, { tip: undefined, target: 'main' })).toBe('waiting');
   pull.state = 'closed';
-  expect(await land.lander.fate(landed, 'main')).toBe('gone');
+  expect(await land.lander.fate(landed, { tip: undefined, target: 'main' })).toBe('gone');
   pull.mergedAt = '2026-01-01T00:00:00Z';
-  expect(await land.lander.fate(landed, 'main')).toBe('on-target');
+  expect(await land.lander.fate(landed, { tip: undefined, target: 'main' })).toBe('on-target');
 });
