@@ -19,6 +19,8 @@ export interface SimTask {
 export interface Scenario {
   readonly loops: readonly LoopDefinition[];
   readonly tasks: readonly SimTask[];
+  /** Uptimes at which somebody pushes to the target. */
+  readonly pushesAtMs: readonly number[];
   /** Most runs at once, over all loops. */
   readonly machine: number;
   /** Uptime at which everything that disturbs ends. */
@@ -46,8 +48,8 @@ const triggersOf = (chance: Chance, { index, first }: { readonly index: number; 
         overlap: policy.overlap,
       },
     ];
-  if (chance.happens(0.2)) {
-    const cron = chance.pick(['*/2 * * * *', '*/3 * * * *', '1-59/4 * * * *']);
+  if (chance.happens(0.35)) {
+    const cron = chance.pick(['*/2 * * * *', '1-59/4 * * * *', '1 8 * * *', '1 8 * * *']);
     return [{ on: 'schedule', id: triggerId('schedule', [cron, 'UTC']), cron, timezone: 'UTC', ...policy }];
   }
   const everyMs = chance.pick([minuteMs, 2 * minuteMs, 5 * minuteMs]);
@@ -79,7 +81,7 @@ const loopOf = (chance: Chance, name: string, triggers: readonly TriggerDefiniti
     resultGraceMs: 5_000,
     outputBytes: 1_000_000,
   },
-  land: { as: chance.pick(['merge', 'merge', 'merge', 'branch', 'patch', 'report', 'pull-request']), target: undefined, sign: 'never' },
+  land: { as: chance.pick(['merge', 'merge', 'merge', 'merge', 'merge', 'branch', 'patch', 'report', 'pull-request']), target: undefined, sign: 'never' },
   parallel: chance.between(1, 2),
   body: '',
   bodyLine: 1,
@@ -114,5 +116,7 @@ export const scenarioOf = (chance: Chance): Scenario => {
   const count = chance.happens(0.7) ? 2 : 3;
   for (let index = 0; index < count; index += 1)
     loops.push(loopOf(chance, `loop${index + 1}`, triggersOf(chance, { index, first: 'loop1' })));
-  return { loops, tasks: tasksOf(chance, loops, calmAtMs), machine: chance.between(1, 3), calmAtMs, grainMs };
+  const tasks = tasksOf(chance, loops, calmAtMs);
+  const pushesAtMs = Array.from({ length: chance.between(0, 4) }, () => chance.between(1_000, 2 * calmAtMs));
+  return { loops, tasks, pushesAtMs, machine: chance.between(1, 3), calmAtMs, grainMs };
 };

@@ -57,6 +57,7 @@ const settleMs = 75_000;
 const restMs = 3 * 3_600_000;
 /** Lives that the end of a seed may take; more is an engine that dies by itself. */
 const lastLives = 4;
+const failedStartsMax = 5;
 /** Violations of one kind that are kept. */
 const sameMax = 3;
 
@@ -143,6 +144,7 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
   };
 
   let isDown = false;
+  let failedStarts = 0;
   /** Time goes on until then, with the engine started again whenever it has died. @returns false when it stood still */
   const runUntil = async (isOver: () => boolean): Promise<boolean> => {
     for (;;) {
@@ -152,6 +154,8 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
       }
       if (isOver()) return true;
       if (!isDown && life?.isAlive() !== true) {
+        if (isCalm() && life?.problem() !== undefined) failedStarts += 1;
+        if (failedStarts > failedStartsMax) return false;
         isDown = true;
         const downMs = lives === 0 ? 0 : chance.fork(`down/${lives}`).pick([100, 3_000, 3_000, 45_000, 240_000]);
         clock.world.after(downMs, () => {
@@ -174,6 +178,8 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
     await runUntil(() => isDone || worker?.isAlive() !== true);
   };
 
+  for (const at of scenario.pushesAtMs)
+    clock.world.after(at, () => world.push(world.commitOn(world.head(), { done: [], isBroken: false, tree: 'push' })));
   if (options.crash === undefined) {
     disturb(
       {
@@ -204,9 +210,9 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
   // The one crash of a base world may come as late as here: then once more, with the life that follows.
   const undisturbed = async (work: (worker: Life) => Promise<unknown> | undefined): Promise<Life | undefined> => {
     for (let tries = 0; tries < lastLives; tries += 1) {
-      await runUntil(() => life?.isUp() === true);
+      const isThere = await runUntil(() => life?.isUp() === true);
       const worker = life;
-      if (worker === undefined) continue;
+      if (!isThere || worker === undefined) break;
       await finish(work(worker));
       if (worker.isAlive()) return worker;
     }
