@@ -81,7 +81,11 @@ const loopOf = (chance: Chance, name: string, triggers: readonly TriggerDefiniti
     resultGraceMs: 5_000,
     outputBytes: 1_000_000,
   },
-  land: { as: chance.pick(['merge', 'merge', 'merge', 'merge', 'merge', 'branch', 'patch', 'report', 'pull-request']), target: undefined, sign: 'never' },
+  land: {
+    as: chance.pick(['merge', 'merge', 'merge', 'merge', 'merge', 'branch', 'patch', 'report', 'pull-request']),
+    target: undefined,
+    sign: 'never',
+  },
   parallel: chance.between(1, 2),
   body: '',
   bodyLine: 1,

@@ -1,6 +1,5 @@
 // One seed from its first second to its rest: chaos, then calm, then the books are checked.
 import { DatabaseSync } from 'node:sqlite';
-import { setImmediate as turn } from 'node:timers/promises';
 import { isTaskRun, outputOf } from '../src/loop/index.ts';
 import { checkParked, checkRest } from './check-end.ts';
 import { checkWindows } from './check-windows.ts';
@@ -9,6 +8,7 @@ import { createChance } from './chance.ts';
 import { createClock } from './clock.ts';
 import { crashByChance, crashOnce, type CrashPlan, type CrashPoint, neverCrash } from './crash.ts';
 import { disturb } from './disturb.ts';
+import { createDriver } from './driver.ts';
 import type { InvariantName, Violation } from './invariants.ts';
 import { type Ground, type Life, startLife } from './life.ts';
 import { createMachine } from './machine.ts';
@@ -48,16 +48,11 @@ export interface SeedReport {
   readonly virtualMs: number;
 }
 
-/** Turns of the event loop in which nothing happened, until time may go on. */
-const quietTurns = 3;
-/** Above this the program works without time going on: it runs in a circle. */
-const turnsMax = 20_000;
 /** What waits until T goes on before T + 60 s; the rest is for the start of a last life. */
 const settleMs = 75_000;
 const restMs = 3 * 3_600_000;
 /** Lives that the end of a seed may take; more is an engine that dies by itself. */
 const lastLives = 4;
-const failedStartsMax = 5;
 /** Violations of one kind that are kept. */
 const sameMax = 3;
 
@@ -84,8 +79,6 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
   const counts = { effect: 0, commit: 0 };
   const disturbed: Record<string, number> = {};
   let loops = scenario.loops;
-  let life: Life | undefined;
-  let lives = 0;
 
   const parallel = new Map<string, number>(loops.map((loop) => [loop.name, 2]));
   const machine = createMachine(clock, programsOf(clock, world), {
@@ -119,64 +112,21 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
     db,
     world,
     alive: () => machine.alive(),
-    reader: () => life?.engine()?.reader,
+    reader: () => driver.life()?.engine()?.reader,
     limits: { machine: scenario.machine, loops: parallel },
     accuse,
     told: ({ kind, run }) => trace.say(`fact ${kind} ${run}`),
   });
 
-  /** Lets everything happen that needs no time. */
-  const settle = async (): Promise<boolean> => {
-    let quiet = 0;
-    for (let turns = 0; quiet < quietTurns; turns += 1) {
-      if (turns > turnsMax) return false;
-      const before = counts.effect + counts.commit;
-      await turn();
-      quiet = counts.effect + counts.commit === before ? quiet + 1 : 0;
-    }
-    return true;
-  };
-
-  const bringUp = (): void => {
-    if (life?.isAlive() === true) return;
-    lives += 1;
-    life = startLife({ ...ground, watch });
-  };
-
-  let isDown = false;
-  let failedStarts = 0;
-  /** Time goes on until then, with the engine started again whenever it has died. @returns false when it stood still */
-  const runUntil = async (isOver: () => boolean): Promise<boolean> => {
-    for (;;) {
-      if (!(await settle())) {
-        accuse('INV-09', 'The engine works on and on without time going on.');
-        return false;
-      }
-      if (isOver()) return true;
-      if (!isDown && life?.isAlive() !== true) {
-        if (isCalm() && life?.problem() !== undefined) failedStarts += 1;
-        if (failedStarts > failedStartsMax) return false;
-        isDown = true;
-        const downMs = lives === 0 ? 0 : chance.fork(`down/${lives}`).pick([100, 3_000, 3_000, 45_000, 240_000]);
-        clock.world.after(downMs, () => {
-          isDown = false;
-          bringUp();
-        });
-      }
-      if (!clock.leap()) return false;
-    }
-  };
-
-  /** Time goes on until it is done, or the engine has died over it. */
-  const finish = async (work: Promise<unknown> | undefined): Promise<void> => {
-    let isDone = work === undefined;
-    // A request that fails is over as well.
-    void Promise.allSettled([work]).finally(() => {
-      isDone = true;
-    });
-    const worker = life;
-    await runUntil(() => isDone || worker?.isAlive() !== true);
-  };
+  const driver = createDriver({
+    clock,
+    activity: () => counts.effect + counts.commit,
+    start: () => startLife({ ...ground, watch }),
+    downMs: (nth) => (nth === 1 ? 0 : chance.fork(`down/${nth}`).pick([100, 3_000, 3_000, 45_000, 240_000])),
+    isCalm,
+    accuse,
+  });
+  const { life, runUntil, finish } = driver;
 
   for (const at of scenario.pushesAtMs)
     clock.world.after(at, () => world.push(world.commitOn(world.head(), { done: [], isBroken: false, tree: 'push' })));
@@ -190,7 +140,7 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
         trace,
         watch,
         disk: ground.disk,
-        life: () => life,
+        life,
         loops: () => loops,
         setLoops: (next) => {
           loops = next;
@@ -203,20 +153,23 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
   await runUntil(isCalm);
   trace.say('calm');
   // What people paused they let go on.
-  await runUntil(() => life?.isUp() === true);
-  for (const row of life?.engine()?.reader.runs({ states: ['paused'] }) ?? []) await finish(life?.engine()?.resume(row.id));
+  await runUntil(() => life()?.isUp() === true);
+  for (const row of life()
+    ?.engine()
+    ?.reader.runs({ states: ['paused'] }) ?? [])
+    await finish(life()?.engine()?.resume(row.id));
   const settledAt = clock.uptimeMs() + settleMs;
   await runUntil(() => clock.uptimeMs() >= settledAt);
   // The one crash of a base world may come as late as here: then once more, with the life that follows.
   const undisturbed = async (work: (worker: Life) => Promise<unknown> | undefined): Promise<Life | undefined> => {
     for (let tries = 0; tries < lastLives; tries += 1) {
-      const isThere = await runUntil(() => life?.isUp() === true);
-      const worker = life;
+      const isThere = await runUntil(() => life()?.isUp() === true);
+      const worker = life();
       if (!isThere || worker === undefined) break;
       await finish(work(worker));
       if (worker.isAlive()) return worker;
     }
-    accuse('INV-18', `The engine does not stay up: ${String(life?.problem())}`);
+    accuse('INV-18', `The engine does not stay up: ${String(life()?.problem())}`);
     return undefined;
   };
   const looked = await undisturbed((worker) => worker.scheduler()?.look());
@@ -258,7 +211,7 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
     passed: crash.passed,
     died: crash.died,
     disturbed,
-    lives,
+    lives: driver.lives(),
     ticks: rows.filter((row) => !isTaskRun(row)).length,
     runs: rows.filter(isTaskRun).length,
     exits,
@@ -268,8 +221,8 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
     effects: counts.effect,
     virtualMs: clock.uptimeMs(),
   };
-  if (life?.isAlive() === true) life.die('the end');
-  await settle();
+  life()?.die('the end');
+  await driver.settle();
   db.close();
   return report;
 };

@@ -1,7 +1,7 @@
 // A check that cannot fail is worse than none: for every invariant there is a part broken on purpose, which it has to catch.
 import { describe, expect, test } from 'vitest';
 import { type InvariantName, invariants } from '../../sim/invariants.ts';
-import { everyCrashOf } from '../../sim/jobs.ts';
+import { everyCrashOf, type Job } from '../../sim/jobs.ts';
 import { type Sabotage, sabotageNames, sabotages } from '../../sim/sabotage.ts';
 import { simulate } from '../../sim/simulate.ts';
 
@@ -29,7 +29,7 @@ const laws: Readonly<Record<InvariantName, string>> = {
 
 const seedsMax = 80;
 /** Where a fault takes a rare coincidence to show, the seeds before are left out to save time. */
-const firstSeed: Partial<Record<Sabotage, number>> = { 'forgets-parked': 60 };
+const firstSeed: Partial<Record<Sabotage, number>> = { 'forgets-parked': 60, 'ends-twice': 20 };
 const worldWithLandings = 17;
 
 const isCaught = async (sabotage: Sabotage): Promise<boolean> => {
@@ -56,9 +56,11 @@ describe('the simulator catches what is broken', () => {
     const crashes = (await everyCrashOf(worldWithLandings)).filter(
       ({ crash }) => typeof crash === 'object' && crash.point === 'after-effect',
     );
-    const caught = new Set<string>();
-    for (const job of crashes) for (const { invariant } of (await simulate({ ...job, sabotage: rare })).violations) caught.add(invariant);
-    expect([...caught]).toContain(sabotages[rare]);
+    const isCaughtBy = async (job: Job): Promise<boolean> =>
+      (await simulate({ ...job, sabotage: rare })).violations.some(({ invariant }) => invariant === sabotages[rare]);
+    let caught = 0;
+    for (const job of crashes) if (caught === 0 && (await isCaughtBy(job))) caught += 1;
+    expect(caught).toBe(1);
   });
 
   test('L9 every invariant has a part that breaks it', () => {
