@@ -10,7 +10,7 @@ import { epochMs, newRunId, type CommitSha, type EpochMs } from '../core/ids.ts'
 import type { LoopDefinition } from '../core/loop-definition.ts';
 import { openClaims } from '../dispatch/index.ts';
 import { createDiscoverer } from '../discover/index.ts';
-import { CancelledError, openEngine, runJobsFolder, type Engine, type LoopHandler, type RunHandle } from '../journal/index.ts';
+import { CancelledError, openEngine, openStates, runJobsFolder, type Engine, type LoopHandler, type RunHandle } from '../journal/index.ts';
 import { createLander } from '../land/index.ts';
 import {
   type Breakers,
@@ -23,6 +23,8 @@ import {
   type DispatcherOptions,
   interrupted,
   type LoopParts,
+  taskHandler,
+  tickHandler,
   type TickReporter,
 } from '../loop/index.ts';
 import { createProcessHost, isAlive, selfIdentity, type ProcessHost, type ProcessSpec } from '../process/index.ts';
@@ -36,12 +38,14 @@ import {
 } from '../verify/index.ts';
 import {
   changedPaths,
+  createDependencies,
   createGit,
   createPool,
   createWorkspaces,
   differences,
   fingerprintCheckout,
   gitSetupChanges,
+  type ProofMemory,
   readFileAt,
   readGitSetup,
   resolveBase,
@@ -52,6 +56,7 @@ import {
 import { lazyForge } from './forge.ts';
 import type { Place } from './place.ts';
 import { entryArgv } from './entries.ts';
+import { ticksWithJobs } from './housekeeping.ts';
 import { runsWithJobs, tidyStateHome } from './tidy-state-home.ts';
 
 export interface ComposeOptions {
@@ -77,19 +82,24 @@ export interface Cycle extends AsyncDisposable {
 
 const clock = (): EpochMs => epochMs(Date.now());
 
-/** Builds the tools of a repository. Opens nothing that has to be closed. */
-export const createTools = ({ place, env }: ComposeOptions): Tools => {
+/**
+ * Builds the tools of a repository. Opens nothing that has to be closed.
+ * @param proofs of kept dependency folders; without them none are kept, because the state home belongs to another process
+ */
+export const createTools = ({ place, env }: ComposeOptions, proofs?: ProofMemory): Tools => {
   const { repository, stateHome } = place;
   const processes = createProcessHost({ shim: entryArgv('shim'), cacheDir: path.join(stateHome, 'cache') });
   const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
   const pool = createPool({ repository, dir: path.join(stateHome, 'pool') });
   const workspaces = createWorkspaces({ repository, stateHome, clock, pool });
   const readFileOf: LoopParts['readFile'] = async (commit, file) => (await readFileAt(repository, commit, file))?.toString('utf8');
-  const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTestReport });
+  const dependencies = proofs === undefined ? undefined : createDependencies({ repository, dir: path.join(stateHome, 'deps'), proofs });
+  const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTestReport, dependencies });
   const forge = lazyForge({ root: repository.root, home: place.cwd, env });
   return {
     processes,
     pool,
+    ...(dependencies === undefined ? {} : { dependencies }),
     workspaces,
     evidence,
     clock,
@@ -142,7 +152,12 @@ export const openCycle = async (
   options: ComposeOptions & { readonly reporter: TickReporter; readonly limits: Settings['limits'] },
 ): Promise<Cycle> => {
   const { stateHome } = options.place;
-  const tools = createTools(options);
+  // An agent can write into the state home; what proves the kept folders stands in the journal's chain.
+  const proofs: ProofMemory = {
+    get: (key) => engine.reader.registerEntry('dependencies', key)?.value as string | undefined,
+    put: async (key, value) => void (await engine.put([{ register: 'dependencies', key, value }])),
+  };
+  const tools = createTools(options, proofs);
   const { processes } = tools;
   const engine = await openEngine({ stateHome, processes, clock, chance: Math.random });
   try {
@@ -152,6 +167,7 @@ export const openCycle = async (
       endProcesses: (marker) => processes.sweep(marker),
       isRunning: async (jobDir) => (await processes.inspect(jobDir)) === 'running',
     });
+    await tools.dependencies?.tidy();
     const parts: LoopParts = { ...tools, engine, reader: engine.reader };
     const task = createTaskRun(parts, options.reporter);
     const breakers = createBreakers(parts);
@@ -216,10 +232,12 @@ const after: DispatcherOptions['after'] = (ms, look) => {
   return { cancel: () => clearTimeout(timer) };
 };
 
-const jobsToKeep = (engine: Engine): ReadonlySet<string> => {
-  const runs = engine.reader.runs();
-  const open = runs.filter((run) => run.endedAt === undefined);
-  return new Set([...open, ...runs.slice(-runsWithJobs)].map((run) => runJobsFolder(run.id)));
+const jobsToKeep = ({ reader }: Engine): ReadonlySet<string> => {
+  const newest = [
+    ...reader.runs({ loop: taskHandler.name, newestFirst: true, limit: runsWithJobs }),
+    ...reader.runs({ loop: tickHandler.name, newestFirst: true, limit: ticksWithJobs }),
+  ];
+  return new Set([...reader.runs({ states: openStates }), ...newest].map((run) => runJobsFolder(run.id)));
 };
 
 /** Builds the agent a loop names. */

@@ -10,8 +10,10 @@ import { createRotatingLog, type RotatingLog } from '../server/index.ts';
 import { type Cycle, openCycle } from './compose.ts';
 import { watchRequests } from './control.ts';
 import { daemonKey, daemonRegister, type DaemonState } from './daemon-state.ts';
+import { keepHouse } from './housekeeping.ts';
 import type { Drain } from './drain-options.ts';
 import { loadLoops } from './load-loops.ts';
+import { logFolder } from './log-folder.ts';
 import { prefixOf } from './loop-choice.ts';
 import type { Place } from './place.ts';
 import { line } from './print.ts';
@@ -36,7 +38,7 @@ export interface ResidentOptions {
 /** Runs the daemon in this process until it is asked to end. @throws Fault when its journal could not be written any more */
 export const runResident = async (options: ResidentOptions): Promise<void> => {
   const { place, source, env } = options;
-  const logFile = path.join(place.stateHome, 'logs', 'engine.log');
+  const logFile = path.join(logFolder(place.stateHome), 'engine.log');
   const log = createRotatingLog({ file: logFile, maxBytes: logBytes, keep: olderLogs, clock: Date.now });
   const settings = settingsOf(await source.shared());
   const loops = await loadLoops(source);
@@ -71,6 +73,7 @@ export const runResident = async (options: ResidentOptions): Promise<void> => {
     await scheduler.start();
     closing.push(() => scheduler.stop());
     closing.push(watchParked({ engine, desk, clock: cycle.parts.clock, timers: systemTimers, tell: (sentence) => log.write(sentence) }));
+    closing.push(keepHouse({ engine, stateHome: place.stateHome, log }));
     closing.push(watchConfig({ source, engine, log, use: (read) => scheduler.reload(read.map((loop) => loop.definition)) }));
     await sayReady({ cycle, scheduler, logFile, log });
     const end = await untilAsked({ cycle, drain: options.drain, log });

@@ -23,8 +23,7 @@ export const tickReportOf = async (row: RunRow, evidence: EvidenceStore): Promis
   const output = tickOutputOf(row);
   if (output === undefined) throw errorOf(row);
   const read = async <T>(hash: typeof output.discovery): Promise<T> => JSON.parse((await evidence.get(hash)).toString('utf8')) as T;
-  const { discovery } = await read<{ readonly discovery: Discovery }>(output.discovery);
-  return { ...output, discovery, planned: await read<readonly Admission[]>(output.planned) };
+  return { ...output, discovery: await read<Discovery>(output.discovery), planned: await read<readonly Admission[]>(output.planned) };
 };
 
 const errorOf = ({ state, error }: RunRow): Error => {

@@ -5,7 +5,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { removeFolder } from '../workspace/index.ts';
 
-/** Job folders (output of agents and checks) are kept of every open run and of this many newest ones. */
+/** Job folders (output of agents and checks) are kept of every open run and of this many newest ones of tasks. */
 export const runsWithJobs = 100;
 
 export interface TidyRequest {

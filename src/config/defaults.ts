@@ -6,7 +6,7 @@ export const defaults = {
   on: 'manual',
   goal: 'The task is done and every check passes',
   agent: 'claude',
-  workspace: { 'setup-timeout': '10m', sandbox: 'none' },
+  workspace: { 'setup-timeout': '10m', share: [], sandbox: 'none' },
   protect: defaultProtect,
   stop: {
     attempts: 4,

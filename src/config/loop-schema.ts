@@ -6,7 +6,7 @@ import { agent } from './agent-schema.ts';
 import { defaults } from './defaults.ts';
 import { checkEntry, discoverEntry } from './entry-schema.ts';
 import { on } from './on-schema.ts';
-import { budget, choice, count, duration, flag, globs, keys, size, text } from './schema-parts.ts';
+import { budget, choice, count, duration, flag, folders, globs, keys, size, text } from './schema-parts.ts';
 
 export const landings = ['report', 'patch', 'branch', 'merge', 'pull-request'] as const satisfies readonly LandingKind[];
 
@@ -16,12 +16,16 @@ export const workspaceKeys = keys(
   {
     setup: text('a command', { description: 'Command that makes a fresh checkout ready, such as npm ci. Default: none.' }).optional(),
     'setup-timeout': duration({ description: 'Time the set-up may take.', default: workspaceDefaults['setup-timeout'] }).optional(),
+    share: folders({
+      description: 'Folders that setup fills and nothing else, such as node_modules: kept by lock file, and set-up is skipped.',
+      default: workspaceDefaults.share,
+    }).optional(),
     sandbox: choice(['none', 'read-only', 'workspace-write'], {
       description: 'What limits the agent. Only none has an effect in this version.',
       default: workspaceDefaults.sandbox,
     }).optional(),
   },
-  'a map with setup, setup-timeout or sandbox',
+  'a map with setup, setup-timeout, share or sandbox',
   { description: 'The folder of an attempt.' },
 );
 

@@ -17,7 +17,7 @@ type Filled<Section, Keys extends keyof NonNullable<Section>> = Omit<NonNullable
 export interface MergedInput extends Omit<LoopInput, 'land'> {
   readonly description: string;
   readonly agent: NonNullable<LoopInput['agent']>;
-  readonly workspace: Filled<LoopInput['workspace'], 'setup-timeout' | 'sandbox'>;
+  readonly workspace: Filled<LoopInput['workspace'], 'setup-timeout' | 'share' | 'sandbox'>;
   readonly protect: NonNullable<LoopInput['protect']>;
   readonly stop: Filled<LoopInput['stop'], keyof typeof defaults.stop>;
   readonly land: {

@@ -99,7 +99,11 @@ export const resolveLoop = ({ name, loop, shared, body, bodyLine, issues: before
     triggers,
     ...work,
     agent,
-    workspace: { setup: input.workspace.setup, setupTimeoutMs: milliseconds(input.workspace['setup-timeout']) },
+    workspace: {
+      setup: input.workspace.setup,
+      setupTimeoutMs: milliseconds(input.workspace['setup-timeout']),
+      share: input.workspace.share,
+    },
     protect: input.protect,
     stop: stopOf(input.stop),
     land: { as: land.as, target: land.target, sign: land.sign },

@@ -80,6 +80,19 @@ export const globs = (told: Told) => {
     .meta({ ...told });
 };
 
+/** Parts of a path, none of them empty, `.`, `..` or `.git`. */
+const folder = /^(?:(?!\.{1,2}(?:\/|$)|\.git(?:\/|$))[^/\\]+(?:\/(?!$)|$))+$/;
+const within = (folderName: string, other: string): boolean => other === folderName || other.startsWith(`${folderName}/`);
+
+export const folders = (told: Told) => {
+  const error = 'a list of folders such as [node_modules], relative to the folder that holds .gyre, none inside another';
+  return z
+    .array(z.string({ error }).regex(folder, { error }).max(250, { error }), { error })
+    .max(50, { error })
+    .refine((all) => all.every((one, at) => all.every((other, place) => place === at || !within(one, other))), { error })
+    .meta({ ...told });
+};
+
 export const texts = (wanted: string, told: Told) =>
   z
     .array(z.string({ error: wanted }), { error: wanted })

@@ -51,7 +51,12 @@ export interface LoopDefinition {
   readonly discover: readonly DiscoverEntry[];
   readonly goal: string;
   readonly agent: AgentDefinition;
-  readonly workspace: { readonly setup: string | undefined; readonly setupTimeoutMs: number };
+  readonly workspace: {
+    readonly setup: string | undefined;
+    readonly setupTimeoutMs: number;
+    /** Folders that set-up fills, relative to the loop's folder, kept for other checkouts. Missing in runs of release 0.1. */
+    readonly share?: readonly string[];
+  };
   readonly verify: readonly CheckDefinition[];
   /** Globs, relative to the repository root. */
   readonly protect: readonly string[];

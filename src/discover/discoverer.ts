@@ -35,8 +35,8 @@ export const createDiscoverer = (parts: DiscoverParts): Discoverer => {
     times: number,
   ): Promise<readonly CheckObservation[]> => {
     const { base: commit, prefix, run, loop } = request;
-    const { setup, setupTimeoutMs } = loop.workspace;
-    return (await parts.checks.baseline({ key, check, commit, times, prefix, setup, setupTimeoutMs, run })).runs;
+    const { setup, setupTimeoutMs, share = [] } = loop.workspace;
+    return (await parts.checks.baseline({ key, check, commit, times, prefix, setup, setupTimeoutMs, share, run })).runs;
   };
 
   const fromTests = async ({ entry, key, request }: Look<'tests'>): Promise<Found> => {

@@ -90,6 +90,7 @@ export const performAttempt = async (request: AttemptRequest): Promise<AttemptVi
       prefix,
       setup: loop.workspace.setup,
       setupTimeoutMs: loop.workspace.setupTimeoutMs,
+      share: loop.workspace.share ?? [],
       findings: [
         ...checkoutFindings(changes, candidate),
         ...setupFindings(parts.gitSetupChanges(request.gitSetup, await parts.gitSetup())),
@@ -123,18 +124,27 @@ const openWorkspace = async ({ parts, context, input, attempt }: AttemptRequest)
 
 const setUp = async (request: AttemptRequest, dir: string): Promise<void> => {
   const { parts, context, input, attempt } = request;
-  const { setup: command, setupTimeoutMs: timeoutMs } = input.loop.workspace;
+  const { setup: command, setupTimeoutMs: timeoutMs, share = [] } = input.loop.workspace;
+  const { generation } = context.run;
   // Once a stretch: one that a person opened may have had to build the workspace again.
   if (command === undefined || attempt !== input.firstAttempt) return;
-  const key = `a${attempt}/setup/g${context.run.generation}`;
+  const key = `a${attempt}/setup/g${generation}`;
   await context.step(key, {}, async (step) => {
     const spec = parts.setupSpec({ dir, prefix: input.prefix, command, timeoutMs, marker: context.run.id });
-    const result = await context.spawn(`${key}/p${step.performance}`, spec);
-    if (result.end === 'exited' && result.exitCode === 0) return null;
-    const tail = (await parts.readFileBytes(result.stderr.path)).toString('utf8').slice(-400);
-    throw new Fault('SETUP_FAILED', `The set-up command \`${command}\` failed (${result.end}, exit ${result.exitCode}). ${tail}`.trim(), {
-      hint: 'Run it by hand in a fresh checkout, then correct workspace.setup in the loop file.',
-    });
+    const run = async (): Promise<true> => {
+      const result = await context.spawn(`${key}/p${step.performance}`, spec);
+      if (result.end === 'exited' && result.exitCode === 0) return true;
+      const tail = (await parts.readFileBytes(result.stderr.path)).toString('utf8').slice(-400);
+      throw new Fault('SETUP_FAILED', `The set-up command \`${command}\` failed (${result.end}, exit ${result.exitCode}). ${tail}`.trim(), {
+        hint: 'Run it by hand in a fresh checkout, then correct workspace.setup in the loop file.',
+      });
+    };
+    const place = { dir, prefix: input.prefix, command, env: spec.env, folders: share };
+    // A later stretch may find in the folder what an agent left there.
+    const mayKeep = attempt === 1 && generation === 1;
+    if (share.length > 0 && parts.dependencies !== undefined) return await parts.dependencies.provide({ ...place, mayKeep }, run);
+    await run();
+    return null;
   });
 };
 

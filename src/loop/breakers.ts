@@ -8,7 +8,7 @@ import {
   type BreakerNotice,
   classifyFailure,
 } from '../dispatch/index.ts';
-import type { Engine, RunRow } from '../journal/index.ts';
+import type { Engine, RegisterChange, RunRow } from '../journal/index.ts';
 import type { EpochMs } from '../core/ids.ts';
 import { breakerRegister, noticeRegister } from './registers.ts';
 import { attemptsOf, inputOf, outputOf } from './run-record.ts';
@@ -27,15 +27,15 @@ export const createBreakers = (parts: { readonly engine: Pick<Engine, 'put' | 'r
   const { engine, clock } = parts;
   const known = new Map<string, Breaker>(engine.reader.register(breakerRegister).map((entry) => [entry.key, entry.value as Breaker]));
 
+  /** One notice a loop: written when its breaker opens, taken away when it closes. */
   const set = async (loop: string, breaker: Breaker, notice?: BreakerNotice): Promise<void> => {
     if (JSON.stringify(known.get(loop)) === JSON.stringify(breaker)) return;
     known.set(loop, breaker);
-    await engine.put([
-      { register: breakerRegister, key: loop, value: breaker },
-      ...(notice === undefined
-        ? []
-        : [{ register: noticeRegister, key: `breaker/${loop}/${clock()}`, value: { kind: 'breaker', at: clock(), ...notice } }]),
-    ]);
+    const place = { register: noticeRegister, key: `breaker/${loop}` };
+    const changes: RegisterChange[] = [{ register: breakerRegister, key: loop, value: breaker }];
+    if (notice !== undefined) changes.push({ ...place, value: { kind: 'breaker', at: clock(), ...notice } });
+    else if (breaker.state === 'closed') changes.push({ ...place, value: undefined });
+    await engine.put(changes);
   };
 
   return {

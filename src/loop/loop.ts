@@ -32,14 +32,17 @@ const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Pr
 
   // Discover, on the commit the loop works from and never on the user's files.
   const base = await context.step('base', {}, () => parts.resolveBase(loop.land.target));
+  let ms = 0;
   const found = await keepWithHash({ parts, context }, 'discovery', async (step) => {
     const begun = parts.clock();
     const run = processesOf(context, `discover/p${step.performance}`);
     const discovery = wakes.length > 0 ? tasksOf(parts, wakes) : await parts.discoverer.discover({ loop, base, prefix, run });
-    return { discovery, ms: parts.clock() - begun };
+    // Told and not kept: what is kept of a tick that finds what the last one found is one file of evidence, not one more.
+    ms = parts.clock() - begun;
+    return discovery;
   });
-  const { discovery } = found.value;
-  report({ event: 'discovered', ...found.value });
+  const discovery = found.value;
+  report({ event: 'discovered', discovery, ms });
 
   // Decide: each task by what was made of it before. What its source does not name any more is not worked on any longer.
   const plan = await keepWithHash({ parts, context }, 'plan', async () => {

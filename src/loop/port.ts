@@ -14,7 +14,7 @@ import type { Engine, JournalReader, RunContext } from '../journal/index.ts';
 import type { Lander, Landed } from '../land/index.ts';
 import type { ProcessSpec } from '../process/index.ts';
 import type { EvidenceStore, Verifier } from '../verify/index.ts';
-import type { Candidate, CheckoutFingerprint, GitSetup, WorkspaceManager } from '../workspace/index.ts';
+import type { Candidate, CheckoutFingerprint, Dependencies, GitSetup, WorkspaceManager } from '../workspace/index.ts';
 
 /** What a run starts from. Frozen in the journal; a retry brings a new one with the loop as it is then. */
 export interface RunInput {
@@ -85,6 +85,8 @@ export interface LoopParts {
   readonly gitSetupChanges: (before: GitSetup, after: GitSetup) => readonly string[];
   /** A set-up command in a workspace, as a process. */
   readonly setupSpec: (request: SetupRequest) => ProcessSpec;
+  /** Keeps what set-up made for other checkouts; absent where nothing is owned. */
+  readonly dependencies?: Dependencies;
   readonly sweep: (marker: string) => Promise<number>;
   readonly readFileBytes: (path: string) => Promise<Buffer>;
   readonly clock: () => EpochMs;

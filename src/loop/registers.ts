@@ -2,7 +2,7 @@
 
 /** Key: loop. Value: its breaker. */
 export const breakerRegister = 'breakers';
-/** Key: kind/loop/instant. Value: what a person has to know. */
+/** Key: kind/loop. Value: what a person has to know, until it is over. */
 export const noticeRegister = 'notices';
 /** Key: run. Value: what a run that ended waits for before it goes on by itself (`Parked`). */
 export const parkedRegister = 'parked';

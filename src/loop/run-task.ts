@@ -147,6 +147,7 @@ const land = async (
       prefix,
       setup: loop.workspace.setup,
       setupTimeoutMs: loop.workspace.setupTimeoutMs,
+      share: loop.workspace.share ?? [],
       findings: [],
       process: processesOf(context, `${scope}/${commit.slice(0, 12)}`),
       signal: context.signal,

@@ -86,7 +86,7 @@ export const createBaselines = ({ observe, env, stateHome }: BaselineParts): Che
     const runs = [...(await load(file, key))];
     const kept = [...runs];
     while (runs.length < times) {
-      const run = await observe({ ...request, key: `${request.key}/${runs.length + 1}`, pin: undefined });
+      const run = await observe({ ...request, key: `${request.key}/${runs.length + 1}`, pin: undefined, ofUser: true });
       runs.push(run);
       if (!isKept(run)) continue;
       kept.push(run);

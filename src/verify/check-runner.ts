@@ -4,6 +4,7 @@ import path from 'node:path';
 import { cutMiddle, plainText, slug } from '../core/text.ts';
 import type { CheckObservation } from '../core/verdict.ts';
 import type { ProcessResult, ProcessSpec } from '../process/index.ts';
+import type { Dependencies } from '../workspace/index.ts';
 import { createBaselines } from './baseline-cache.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { observeReport } from './observe-report.ts';
@@ -28,6 +29,8 @@ export interface CheckRunnerParts {
   /** The engine's environment, of which a check sees what `checkEnvironment` allows. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly readReport: ReadReport;
+  /** Keeps what set-up made for other clean rooms. */
+  readonly dependencies?: Dependencies | undefined;
 }
 
 type ObserveRequest = Parameters<CheckRunner['observe']>[0];
@@ -87,7 +90,7 @@ const specOf = (scene: Scene, commandLine: string, deadlineMs: number): ProcessS
 });
 
 /** Makes the runner of checks. Every check runs in a fresh clean room of exactly one commit, never in an agent's folder (L1). */
-export const createCheckRunner = ({ workspaces, evidence, stateHome, env, readReport }: CheckRunnerParts): CheckRunner => {
+export const createCheckRunner = ({ workspaces, evidence, stateHome, env, readReport, dependencies }: CheckRunnerParts): CheckRunner => {
   const observation = async (
     scene: Pick<Scene, 'request' | 'cwd'>,
     facts: Pick<CheckObservation, 'end' | 'problem'> & Partial<CheckObservation>,
@@ -107,19 +110,35 @@ export const createCheckRunner = ({ workspaces, evidence, stateHome, env, readRe
     };
   };
 
+  /** Dependency folders kept of an earlier set-up, or the set-up command. @returns what was observed when that failed */
+  const setUp = async (
+    scene: Scene,
+    { room, command }: { readonly room: string; readonly command: string },
+  ): Promise<CheckObservation | undefined> => {
+    const { key, run, setupTimeoutMs, prefix, pin, share = [], ofUser = false } = scene.request;
+    let failed: CheckObservation | undefined;
+    const perform = async (): Promise<boolean> => {
+      const result = await run(`${key}/setup`, specOf(scene, command, setupTimeoutMs));
+      const problem = problemOf(result, setupTimeoutMs) || (result.exitCode === 0 ? '' : `exit code ${result.exitCode}`);
+      if (problem === '') return true;
+      const streams = [await readFile(result.stdout.path), await readFile(result.stderr.path)];
+      const facts = { end: 'setup-failed', problem: `The set-up command failed: ${problem}`, durationMs: result.wallMs } as const;
+      failed = await observation(scene, { ...facts, exitCode: result.exitCode, signal: result.signal }, streams);
+      return false;
+    };
+    const place = { dir: await realpath(room), prefix, command, env: scene.env, folders: share };
+    if (share.length > 0 && dependencies !== undefined)
+      await dependencies.provide({ ...place, mayKeep: ofUser && pin === undefined }, perform);
+    else await perform();
+    return failed;
+  };
+
   /** Set-up, then the command. The folder is looked at before each: what vanished meanwhile is not looked for elsewhere (WTR-07). */
   const runIn = async (scene: Scene, room: string): Promise<CheckObservation> => {
     const { request, cwd, shell } = scene;
-    const { check, key, run, setup, setupTimeoutMs } = request;
-    if (setup !== undefined) {
-      const result = await run(`${key}/setup`, specOf(scene, setup, setupTimeoutMs));
-      const streams = [await readFile(result.stdout.path), await readFile(result.stderr.path)];
-      const problem = problemOf(result, setupTimeoutMs) || (result.exitCode === 0 ? '' : `exit code ${result.exitCode}`);
-      if (problem !== '') {
-        const facts = { end: 'setup-failed', problem: `The set-up command failed: ${problem}`, durationMs: result.wallMs } as const;
-        return observation(scene, { ...facts, exitCode: result.exitCode, signal: result.signal }, streams);
-      }
-    }
+    const { check, key, run, setup } = request;
+    const failed = setup === undefined ? undefined : await setUp(scene, { room, command: setup });
+    if (failed !== undefined) return failed;
     const folder = await folderInRoom(room, request.prefix);
     if ('problem' in folder) return observation(scene, { end: 'not-started', problem: folder.problem });
     const reportFile = check.report.file === undefined ? undefined : path.resolve(cwd, check.report.file);

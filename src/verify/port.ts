@@ -49,7 +49,11 @@ export interface CheckRunner {
     readonly prefix: string;
     readonly setup: string | undefined;
     readonly setupTimeoutMs: number;
+    /** Dependency folders that set-up fills; none where missing. */
+    readonly share?: readonly string[];
     readonly run: RunProcess;
+    /** The commit is one of the user's own: what set-up fills may be kept. */
+    readonly ofUser?: boolean;
   }): Promise<CheckObservation>;
   /** The check on a base commit, run `times` times; kept on disk per (commit, check, prefix, set-up), so that a tick pays once. */
   baseline(request: {
@@ -60,6 +64,8 @@ export interface CheckRunner {
     readonly prefix: string;
     readonly setup: string | undefined;
     readonly setupTimeoutMs: number;
+    /** Dependency folders that set-up fills; none where missing. */
+    readonly share?: readonly string[];
     readonly run: RunProcess;
   }): Promise<Baseline>;
 }
@@ -74,6 +80,7 @@ export interface VerifyRequest {
   readonly prefix: string;
   readonly setup: string | undefined;
   readonly setupTimeoutMs: number;
+  readonly share?: readonly string[];
   /** Findings made outside (the user's checkout changed, refs moved). */
   readonly findings: readonly GuardFinding[];
   readonly process: RunProcess;

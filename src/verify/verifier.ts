@@ -55,9 +55,9 @@ export const createVerifier = ({ checks: runner, evidence, readFileAt, baselineR
     check: CheckDefinition,
     place: { key: string; plan: PinPlan },
   ): Promise<CheckOnCandidate> => {
-    const { candidate, process: run, prefix, setup, setupTimeoutMs, signal } = request;
+    const { candidate, process: run, prefix, setup, setupTimeoutMs, share = [], signal } = request;
     const { key, plan } = place;
-    const shared = { check, prefix, setup, setupTimeoutMs, run };
+    const shared = { check, prefix, setup, setupTimeoutMs, share, run };
     const base = await runner.baseline({ ...shared, key: `${key}/base`, commit: candidate.base, times: baselineRuns });
     signal.throwIfAborted();
     const [onBase] = base.runs;

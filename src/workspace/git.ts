@@ -14,6 +14,8 @@ export interface GitCall {
   readonly allow?: readonly number[];
   readonly limitMs?: number;
   readonly outputBytes?: number;
+  /** How long a lock that another process holds is waited for. */
+  readonly lockWaitMs?: number;
 }
 
 export interface GitOutput {
@@ -36,7 +38,7 @@ export interface Git {
 const defaultLimitMs = 300_000;
 const defaultOutputBytes = 256 * 1024 * 1024;
 /** Another git process holds a lock for milliseconds, an editor for a second or two. */
-const lockWaitMs = 10_000;
+const defaultLockWaitMs = 10_000;
 const firstPauseMs = 50;
 const longestPauseMs = 800;
 
@@ -67,6 +69,7 @@ export const createGit = (dir: string, explicit?: { readonly gitDir: string; rea
     const env = gitEnvironment(process.env);
     const settings = [...gitSettings(env), ...(call.settings ?? []).flatMap((setting) => ['-c', setting])];
     const limitMs = call.limitMs ?? defaultLimitMs;
+    const lockWaitMs = call.lockWaitMs ?? defaultLockWaitMs;
     let waitedMs = 0;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       const result = await runBounded({

@@ -19,7 +19,7 @@ describe('defaults', () => {
       discover: [{ from: 'tests', command: 'npm test', report: { format: undefined, file: undefined }, times: 2, timeoutMs: 600_000 }],
       goal: 'The task is done and every check passes',
       agent: { use: 'claude', model: undefined, effort: undefined, args: [], command: undefined },
-      workspace: { setup: undefined, setupTimeoutMs: 600_000 },
+      workspace: { setup: undefined, setupTimeoutMs: 600_000, share: [] },
       verify: [{ name: 'npm test', command: 'npm test', timeoutMs: 600_000, env: {}, report: { format: undefined, file: undefined } }],
       protect: defaultProtect,
       stop: {
@@ -81,7 +81,7 @@ describe('defaults', () => {
         { from: 'command', command: 'node list.mjs', timeoutMs: 600_000 },
       ],
       agent: { use: 'claude', model: 'm', effort: 'high', args: ['--verbose'], command: '/opt/claude' },
-      workspace: { setup: 'npm ci', setupTimeoutMs: 5_400_000 },
+      workspace: { setup: 'npm ci', setupTimeoutMs: 5_400_000, share: [] },
       verify: [
         { name: 'npm test', command: 'npm test', env: {}, report: none },
         { name: 'npm test #2', command: 'npm test', env: {}, report: none },

@@ -1,4 +1,7 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
@@ -122,6 +125,32 @@ describe('gyre up and down', () => {
     await bringDown(scene);
   });
 
+  test('SRV-23 L11 a signed webhook starts one tick, however often it is delivered', async () => {
+    await using scene = await makeScene();
+    scene.env['HOOK'] = 'a secret';
+    await scene.loop({ agent: scene.agent([[fix]]), on: { webhook: 'github.push', secret: 'HOOK' } });
+    writeFileSync(path.join(scene.repo, 'gyre.yaml'), 'server: { port: 0 }\n');
+    scene.settle();
+    await bringUp(scene);
+    const { daemon } = await scene.json<{ daemon: { webhooks: { host: string; port: number } } }>('status');
+    const body = '{"ref":"refs/heads/main"}';
+    const deliver = () =>
+      fetch(`http://${daemon.webhooks.host}:${daemon.webhooks.port}/hooks/fix`, {
+        method: 'POST',
+        body,
+        headers: {
+          'x-github-delivery': 'd-1',
+          'x-github-event': 'push',
+          'x-hub-signature-256': `sha256=${createHmac('sha256', 'a secret').update(body).digest('hex')}`,
+        },
+      });
+    expect((await deliver()).status).toBe(202);
+    expect((await deliver()).status).toBe(409);
+    await until(async () => gyreBranches(scene).length === 1);
+    await bringDown(scene);
+    expect(scene.calls()).toHaveLength(1);
+  });
+
   test('SRV-17 a container ends the foreground daemon with SIGTERM and gets exit code 0', async () => {
     await using scene = await makeScene();
     await scene.loop({ agent: scene.agent([]) });
@@ -146,6 +175,35 @@ describe('what is refused at the start', () => {
     expect(up.code, up.all).toBe(2);
     expect(up.stderr).toMatch(wanted);
     expect(existsSync(path.join(scene.root, 'state', 'gyre'))).toBe(false);
+  });
+
+  test('SRV-21 a port that is taken is one sentence, and nothing is left running', async () => {
+    await using scene = await makeScene();
+    scene.env['HOOK'] = 'a secret';
+    await scene.loop({ agent: scene.agent([]), on: { webhook: 'github.push', secret: 'HOOK' } });
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    writeFileSync(path.join(scene.repo, 'gyre.yaml'), `server: { port: ${port} }\n`);
+    scene.settle();
+    const up = await scene.gyre('up');
+    taken.close();
+    expect(up.code, up.all).toBe(5);
+    expect(up.stderr).toContain(String(port));
+    expect(up.stderr).not.toContain('defect');
+    expect((await scene.gyre('down')).stdout).toContain('No daemon is at work here.');
+  });
+
+  test('SRV-22 a state home that cannot be written is one sentence', async () => {
+    await using scene = await makeScene();
+    await scene.loop({ agent: scene.agent([]) });
+    writeFileSync(path.join(scene.root, 'file'), '');
+    scene.env['XDG_STATE_HOME'] = path.join(scene.root, 'file');
+    for (const args of [['up'], ['up', '--foreground']]) {
+      const up = await scene.gyre(...args);
+      expect(up.code, up.all).toBe(5);
+      expect(up.stderr).toContain('cannot be written');
+    }
   });
 
   test('SRV-19 unknown drain policies and times are refused', async () => {

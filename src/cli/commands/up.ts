@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { exitCodes } from '../../core/exit.ts';
@@ -8,6 +8,8 @@ import { openReader } from '../../journal/index.ts';
 import { daemonOf, type Daemon } from '../daemon-state.ts';
 import { drainOf } from '../drain-options.ts';
 import { entryArgv } from '../entries.ts';
+import { logFolder } from '../log-folder.ts';
+import { refuseWithoutForge } from '../forge.ts';
 import { loadLoops } from '../load-loops.ts';
 import { configOf, settingsAt } from '../loop-choice.ts';
 import { findPlace, type Place } from '../place.ts';
@@ -31,6 +33,8 @@ export const up = async (options: UpOptions): Promise<void> => {
   const drain = drainOf(options, await settingsAt(place));
   // Everything is read before anything starts, so that what is wrong is said here and not into a log.
   const loops = await loadLoops(source);
+  for (const { definition } of loops)
+    await refuseWithoutForge(definition, { root: place.repository.root, home: source.home, env: process.env });
   refuseSecond(place);
   if (options.foreground === true) {
     await runResident({ place, source, drain, env: process.env });
@@ -74,8 +78,7 @@ const refuseSecond = (place: Place): void => {
 
 /** Starts the daemon as a process of its own session and waits until it owns the state home. */
 export const startDetached = async (place: Place, options: UpOptions): Promise<Daemon> => {
-  const logs = path.join(place.stateHome, 'logs');
-  mkdirSync(logs, { recursive: true, mode: 0o700 });
+  const logs = logFolder(place.stateHome);
   // What the process itself says before its log is open, and the last words of one that dies.
   const outFile = path.join(logs, 'start.txt');
   const out = openSync(outFile, 'w', 0o600);

@@ -1,0 +1,59 @@
+// What a daemon that stays up for months would pile up: output of past discoveries, and the steps of runs that ended long ago.
+import path from 'node:path';
+import { epochMs } from '../core/ids.ts';
+import { type Engine, runJobsFolder } from '../journal/index.ts';
+import { tickHandler } from '../loop/index.ts';
+import type { RotatingLog } from '../server/index.ts';
+import { removeFolder } from '../workspace/index.ts';
+
+/** Ticks whose output is kept for a look. */
+export const ticksWithJobs = 20;
+const lookMs = 5 * 60_000;
+const ticksAtOnce = 1_000;
+const dayMs = 24 * 3_600_000;
+/** Steps, streams and large values of runs that ended before are purged; their facts and rows stay. */
+const keptMs = 90 * dayMs;
+
+/**
+ * Clears away until it is stopped. Only folders of ticks that the journal says have ended are touched, so nothing in use can be among them.
+ * @returns stop
+ */
+export const keepHouse = ({
+  engine,
+  stateHome,
+  log,
+}: {
+  readonly engine: Engine;
+  readonly stateHome: string;
+  readonly log: RotatingLog;
+}): (() => void) => {
+  let since = epochMs(0);
+  let purgedAt = 0;
+
+  const clearJobs = async (): Promise<void> => {
+    const ended = engine.reader.runs({
+      loop: tickHandler.name,
+      states: ['done', 'failed', 'cancelled'],
+      endedSince: since,
+      limit: ticksAtOnce,
+    });
+    const over = ended.slice(0, Math.max(0, ended.length - ticksWithJobs));
+    for (const { id } of over) await removeFolder(path.join(stateHome, 'jobs', runJobsFolder(id)));
+    since = over.at(-1)?.endedAt ?? since;
+  };
+
+  const purge = async (now: number): Promise<void> => {
+    if (now - purgedAt < dayMs) return;
+    purgedAt = now;
+    const { runs, bytes } = await engine.purge({ before: epochMs(now - keptMs), keep: ['needs-attention'] });
+    if (runs > 0) log.write(`Purged the steps of ${runs} runs that ended more than 90 days ago (${bytes} bytes).`);
+  };
+
+  const look = (): void => {
+    clearJobs()
+      .then(() => purge(Date.now()))
+      .catch((error: unknown) => log.write(`Clearing away failed: ${error instanceof Error ? error.message : String(error)}`));
+  };
+  const timer = setInterval(look, lookMs);
+  return () => clearInterval(timer);
+};
