@@ -183,6 +183,8 @@ export const simulate = async (options: SimulateOptions): Promise<SeedReport> =>
   const restAt = clock.uptimeMs() + restMs;
   const rested = await undisturbed(async (worker) => {
     await worker.stopTriggers();
+    // A pause may have waited for the disk, and come after the others were let go on.
+    for (const row of worker.engine()?.reader.runs({ states: ['paused'] }) ?? []) await worker.engine()?.resume(row.id);
     const open = (): number => worker.engine()?.reader.runs({ states: ['pending', 'running'] }).length ?? 0;
     const timers = clock.timersOf(() => worker.isAlive());
     while ((open() > 0 || machine.alive().length > 0) && clock.uptimeMs() < restAt)
