@@ -220,6 +220,8 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
   const begin = async (item: Item, isProbe: boolean): Promise<void> => {
     const { work } = item;
     const { loop, report } = work;
+    // A run that goes on from before counts already, under its own name.
+    if (item.before !== undefined) running.delete(item.before.id);
     // Counts from the decision on, so that two decisions in a row do not give the same slot twice.
     running.set(item.id, {
       run: item.id,
