@@ -175,7 +175,7 @@ export const openCycle = async (
     await tools.dependencies?.tidy();
     const disk = createDiskBudget({ ...tools, stateHome, limitBytes: settings.workspace.diskBytes });
     await disk.makeRoom();
-    const parts: LoopParts = { ...tools, makeRoom: disk.makeRoom, engine, reader: engine.reader };
+    const parts: LoopParts = { ...tools, makeRoom: (run) => disk.makeRoom(run), engine, reader: engine.reader };
     const task = createTaskRun(parts, options.reporter);
     const breakers = createBreakers(parts);
     const claims = createTaskClaims({

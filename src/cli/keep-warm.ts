@@ -18,15 +18,16 @@ export const keepWarm = (options: {
 }): (() => Promise<void>) => {
   const { pool, count, base, makeRoom, tell } = options;
   let closed = count === 0;
+  const isClosed = (): boolean => closed;
   let notWorth: CommitSha | undefined;
   let working: Promise<void> | undefined;
   const fill = async (): Promise<void> => {
     const commit = await base();
-    if (commit === notWorth || (await makeRoom()) !== undefined || closed) return;
+    if (commit === notWorth || (await makeRoom()) !== undefined || isClosed()) return;
     // One by one, so that the end of the daemon waits for one.
     let ready = await pool.warm(1, commit);
     if (ready === 0) notWorth = commit;
-    while (ready > 0 && ready < count && !closed) ready = await pool.warm(ready + 1, commit);
+    while (ready > 0 && ready < count && !isClosed()) ready = await pool.warm(ready + 1, commit);
   };
   const look = (): void => {
     if (closed || working !== undefined) return;

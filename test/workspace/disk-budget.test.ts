@@ -62,7 +62,11 @@ const makeLab = async (): Promise<Lab> => {
       const all = fs.existsSync(path.join(stateHome, 'pool'))
         ? fs.readdirSync(path.join(stateHome, 'pool')).filter((name) => name.startsWith('folder-')).length
         : 0;
-      return { spare, recycled: all - spare, deps: (await dependencies.list()).map((one) => Math.floor(one.bytes / 100_000)).toSorted() };
+      return {
+        spare,
+        recycled: all - spare,
+        deps: (await dependencies.list()).map((one) => Math.floor(one.bytes / 100_000)).toSorted((a, b) => a - b),
+      };
     },
     [Symbol.asyncDispose]: async () => {
       await pool.close();
