@@ -89,13 +89,14 @@ const clock = (): EpochMs => epochMs(Date.now());
 /**
  * Builds the tools of a repository. Opens nothing that has to be closed.
  * @param proofs of kept dependency folders; without them none are kept, because the state home belongs to another process
+ * @param pooled whether folders of finished workspaces are used again
  */
-export const createTools = ({ place, env }: ComposeOptions, proofs?: ProofMemory): Tools => {
+export const createTools = ({ place, env }: ComposeOptions, proofs?: ProofMemory, pooled = false): Tools => {
   const { repository, stateHome } = place;
   const processes = createProcessHost({ shim: entryArgv('shim'), cacheDir: path.join(stateHome, 'cache') });
   const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
   const pool = createPool({ repository, dir: path.join(stateHome, 'pool') });
-  const workspaces = createWorkspaces({ repository, stateHome, clock, pool });
+  const workspaces = createWorkspaces({ repository, stateHome, clock, ...(pooled ? { pool } : {}) });
   const readFileOf: LoopParts['readFile'] = async (commit, file) => (await readFileAt(repository, commit, file))?.toString('utf8');
   const dependencies = proofs === undefined ? undefined : createDependencies({ repository, dir: path.join(stateHome, 'deps'), proofs });
   const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTestReport, dependencies });
@@ -162,7 +163,7 @@ export const openCycle = async (
     get: (key) => engine.reader.registerEntry('dependencies', key)?.value as string | undefined,
     put: async (key, value) => void (await engine.put([{ register: 'dependencies', key, value }])),
   };
-  const tools = createTools(options, proofs);
+  const tools = createTools(options, proofs, settings.workspace.warm > 0);
   const { processes } = tools;
   const engine = await openEngine({ stateHome, processes, clock, chance: Math.random });
   try {

@@ -16,7 +16,8 @@ export const sharedWorkspaceKeys = keys(
       '100000gb',
     ).optional(),
     warm: count(0, 4, {
-      description: 'Workspaces that the daemon fills in advance. Has no effect below 10,000 files.',
+      description:
+        'Workspaces that the daemon fills in advance; above 0, folders of finished runs are used again. Has no effect below 10,000 files.',
       default: workspaceSettings.warm,
     }).optional(),
   },
