@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 import { Defect } from '../core/fault.ts';
 import { epochMs } from '../core/ids.ts';
 import { readHead } from './append.ts';
@@ -52,9 +52,16 @@ export const createReader = (
 ): JournalReader => {
   const isFirstSchema = schemaVersion(db) === 1;
   const columns = isFirstSchema ? firstRunColumns : runColumns;
-  const all = (sql: string, values: readonly SQLInputValue[]): readonly Row[] => db.prepare(sql).all(...values);
+  // There are as many texts as forms of filters, which is a few dozen.
+  const statements = new Map<string, StatementSync>();
+  const prepared = (sql: string): StatementSync => {
+    const statement = statements.get(sql) ?? db.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
+  };
+  const all = (sql: string, values: readonly SQLInputValue[]): readonly Row[] => prepared(sql).all(...values);
   const queries = {
-    get: (sql: string, ...values: readonly SQLInputValue[]) => db.prepare(sql).get(...values),
+    get: (sql: string, ...values: readonly SQLInputValue[]) => prepared(sql).get(...values),
     all: (sql: string, ...values: readonly SQLInputValue[]) => all(sql, values),
   };
   /** Every call goes through here, so that a damaged file gives one clear fault. */

@@ -17,6 +17,7 @@ import {
 } from '../dispatch/index.ts';
 import { type CommitSha, type EpochMs, type RunId, taskKey } from '../core/ids.ts';
 import type { LoopDefinition } from '../core/loop-definition.ts';
+import type { Task } from '../core/task.ts';
 import { CancelledError, type LoopHandler, type RunHandle, type RunRow } from '../journal/index.ts';
 import { dedupeKeyOf } from './admission.ts';
 import type { processesOf } from './attempt.ts';
@@ -38,6 +39,8 @@ export interface TickWork {
   /** The commit the tasks were found on. */
   readonly base: CommitSha;
   readonly plans: readonly Plan[];
+  /** Decides about a task again, as things are when its turn has come. */
+  readonly readmit: (task: Task) => Promise<Admission>;
   /** Aborts when the tick is cancelled or the engine stops. */
   readonly signal: AbortSignal;
   /** For a look at the world before a start. */
@@ -161,13 +164,18 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
       recentStarts.push({ at: now, loop: item.loop });
       void begin(chosen, isProbe);
     }
+    let hasLeft = false;
     for (const { item, reason } of decision.waits) {
       const waiting = queue.get(item.id);
       if (waiting === undefined) continue;
       const isNeedOutside = reason.why === 'needs' && reason.tasks.every((task) => needState(task) !== 'open');
-      if (isForLater(reason) || isNeedOutside) leave(waiting, waitText(reason));
+      if (!isForLater(reason) && !isNeedOutside) continue;
+      leave(waiting, waitText(reason));
+      hasLeft = true;
     }
-    if (decision.nextLookAt !== undefined && queue.size > 0)
+    // What was left may be what another one waits for.
+    if (hasLeft) pump();
+    else if (decision.nextLookAt !== undefined && queue.size > 0)
       nextLook = options.after(Math.max(1, decision.nextLookAt - parts.clock()), pump);
   };
 
@@ -189,7 +197,7 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
   const handleOf = (row: RunRow): Promise<RunHandle> => parts.engine.start(handler, row.input, { id: row.id, dedupeKey: row.dedupeKey });
 
   /** @returns why not, where there is nothing to do any more */
-  const open = async ({ work, plan, before }: Item, run: RunId): Promise<RunHandle | string> => {
+  const open = async ({ work, before }: Item, plan: Plan, run: RunId): Promise<RunHandle | string> => {
     const { loop, prefix, tick } = work;
     if (before !== undefined) return await handleOf(before);
     const base = await parts.resolveBase(loop.land.target);
@@ -210,8 +218,10 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
   const cancelRun = (run: RunId, reason: string): void => void parts.engine.cancel(run, { reason }).catch(() => undefined);
 
   const begin = async (item: Item, isProbe: boolean): Promise<void> => {
-    const { work, plan } = item;
+    const { work } = item;
     const { loop, report } = work;
+    // A run that goes on from before counts already, under its own name.
+    if (item.before !== undefined) running.delete(item.before.id);
     // Counts from the decision on, so that two decisions in a row do not give the same slot twice.
     running.set(item.id, {
       run: item.id,
@@ -222,15 +232,20 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
       task: item.task,
     });
     let cancel = (): void => undefined;
-    const run = item.before?.id ?? (plan.admit === 'reopen' ? plan.run : parts.newRunId());
     let claim: Held | undefined;
     try {
+      const plan = item.before === undefined ? await work.readmit(item.plan.task) : item.plan;
+      if (plan.admit === 'skip') {
+        leave(item, plan.why);
+        return;
+      }
+      const run = item.before?.id ?? (plan.admit === 'reopen' ? plan.run : parts.newRunId());
       claim = await claims.hold(plan.task, run, () => cancelRun(run, takenOver));
       if (claim.held === 'no') {
         leave(item, claim.why);
         return;
       }
-      const handle = await open(item, run);
+      const handle = await open(item, plan, run);
       if (typeof handle === 'string') {
         leave(item, handle);
         return;
@@ -315,6 +330,7 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
       } finally {
         work.signal.removeEventListener('abort', onAbort);
         halted.delete(work.tick);
+        pump();
       }
     },
     take: (handle) => {

@@ -9,6 +9,7 @@ import { keepWithHash } from './keep.ts';
 import { planTick } from './plan-tick.ts';
 import type { LoopParts, TickInput, TickOutput, TickReporter } from './port.ts';
 import { processesOf } from './attempt.ts';
+import { readmit } from './readmit.ts';
 import { closedElsewhere, inputOf, tickHandler } from './run-record.ts';
 import { keysOf, nothingFound, rememberFound, runsOfVanished } from './task-memory.ts';
 
@@ -65,6 +66,7 @@ const cycle = async ({ parts, dispatcher, reporter, context, input }: Cycle): Pr
       prefix,
       base,
       plans,
+      readmit: (task) => readmit(parts, { loop, input, startedAt: context.run.startedAt }, task),
       processes: processesOf(context, `perform/p${step.performance}`),
       signal: context.signal,
       report,

@@ -25,17 +25,15 @@ export interface PlanRequest {
   readonly back: ReadonlySet<string>;
 }
 
-/** Decides for every discovered task what this tick does with it, in rank order. Reads only. */
-export const planTick = (
-  parts: PlanParts,
-  { loop, base, discovery, byPerson, records, back }: PlanRequest,
-): Promise<readonly Admission[]> =>
-  Promise.all(discovery.tasks.map((task) => decide(parts, { loop, task, base, byPerson, records, back })));
+/** The same for one task. */
+export type TaskPlanRequest = Omit<PlanRequest, 'discovery'> & { readonly task: Task };
 
-const decide = async (
-  parts: PlanParts,
-  { loop, task, base, byPerson, records, back }: Omit<PlanRequest, 'discovery'> & { readonly task: Task },
-): Promise<Admission> => {
+/** Decides for every discovered task what this tick does with it, in rank order. Reads only. */
+export const planTick = (parts: PlanParts, { discovery, ...request }: PlanRequest): Promise<readonly Admission[]> =>
+  Promise.all(discovery.tasks.map((task) => planTask(parts, { ...request, task })));
+
+/** Decides for one task. Reads only. */
+export const planTask = async (parts: PlanParts, { loop, task, base, byPerson, records, back }: TaskPlanRequest): Promise<Admission> => {
   // A task that was renamed has its runs under the names it had.
   const former = (records.get(task.key) ?? []).filter((name) => name !== task.key).map((name) => dedupeKeyOf({ key: taskKey(name) }));
   const rows = [...former, dedupeKeyOf(task)].flatMap((dedupeKey) => parts.reader.runs({ dedupeKey }));

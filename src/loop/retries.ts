@@ -16,6 +16,8 @@ export interface Parked {
 
 /** What a run's end means for the next try of its task: written once, before anybody is told of the end. */
 export const noteEnd = async (parts: Pick<LoopParts, 'engine' | 'reader' | 'clock' | 'chance'>, row: RunRow): Promise<void> => {
+  // A tick that was cut off behind this note comes here again with the same end, which counts once.
+  if (parkedOf(parts.reader, row) !== undefined) return;
   const output = outputOf(row);
   const known = parts.reader.registerEntry(triesRegister, row.dedupeKey);
   const failure = classifyFailure({ exit: output.exit, attempts: attemptsOf(row) });

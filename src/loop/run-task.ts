@@ -52,6 +52,11 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
   const policy = input.loop.stop;
   const opened = await context.now(`opened/${context.run.generation}`);
   const gitSetup = await keep({ parts, context }, `git-setup/${context.run.generation}`, () => parts.gitSetup());
+  const full = await context.step(`room/${context.run.generation}`, {}, async () => (await parts.makeRoom?.(context.run.id)) ?? null);
+  if (full !== null) {
+    const exit = { exit: 'parked', why: full } as const;
+    return { ...close(input, views, { exit, landed: undefined, unseen }), again: 'next-tick' };
+  }
   for (;;) {
     const decidedAt = await context.now(`decided/${context.run.generation}/${views.length}`);
     const elapsedMs = decidedAt - opened;
@@ -130,10 +135,9 @@ const land = async (
   const last = views.at(-1);
   assert(last?.candidate !== undefined && last.evidence !== undefined, 'a passing attempt has a candidate and evidence');
   const { candidate } = last;
-  const key = `land/${context.run.generation}`;
   context.set('now', { attempt: last.record.attempt, stage: 'landing', generation: context.run.generation } satisfies RunNow);
   const verifyCombined = async (
-    performance: number,
+    scope: string,
     commit: typeof candidate,
     onto: typeof base,
   ): Promise<{ pass: boolean; why: string; evidence: EvidenceHash }> => {
@@ -150,7 +154,7 @@ const land = async (
       setupTimeoutMs: loop.workspace.setupTimeoutMs,
       share: loop.workspace.share ?? [],
       findings: [],
-      process: processesOf(context, `${key}/p${performance}/${commit.slice(0, 12)}`),
+      process: processesOf(context, `${scope}/${commit.slice(0, 12)}`),
       signal: context.signal,
     });
     const { verdict } = record;
@@ -159,19 +163,32 @@ const land = async (
     return { pass: verdict.verdict === 'pass', why: why.join(' '), evidence };
   };
   const landing = { as: loop.land.as, run, target: loop.land.target };
-  const landed = await context.step(key, { onCrash: { reconcile: () => parts.lander.find(landing) } }, (step) =>
-    parts.lander.land({
-      ...landing,
-      loop: loop.name,
-      taskTitle: task.title,
-      taskKey: task.key,
-      base,
-      candidate,
-      evidence: last.evidence as EvidenceHash,
-      sign: loop.land.sign,
-      verifyCombined: (commit, onto) => verifyCombined(step.performance, commit, onto),
-    }),
-  );
+  const triedNow = new Set<string>();
+  const landOnce = (key: string): Promise<Landed> =>
+    context.step(key, { onCrash: { reconcile: () => parts.lander.find(landing) } }, (step) => {
+      triedNow.add(key);
+      return parts.lander.land({
+        ...landing,
+        loop: loop.name,
+        taskTitle: task.title,
+        taskKey: task.key,
+        base,
+        candidate,
+        evidence: last.evidence as EvidenceHash,
+        sign: loop.land.sign,
+        verifyCombined: (commit, onto) => verifyCombined(`${key}/p${step.performance}`, commit, onto),
+      });
+    });
+  // A stretch without an attempt of its own lands what an earlier one judged: what that one landed, though it was cut off right after,
+  // is landed. Only a refusal is tried anew.
+  const { generation: own } = context.run;
+  let stretch = last.record.attempt < input.firstAttempt ? 1 : own;
+  let landed = await landOnce(`land/${stretch}`);
+  while (landed.landed === 'no' && triedNow.size === 0 && stretch < own) {
+    stretch += 1;
+    landed = await landOnce(`land/${stretch}`);
+  }
+  const key = `land/${stretch}`;
   await context.record(`${key}/recorded`, landed.landed === 'no' ? 'landing.refused' : 'change.landed', landed);
   if (landed.landed === 'no')
     return close(input, views, { exit: { exit: 'parked', why: `Verified but not landed: ${landed.why}` }, landed, unseen });

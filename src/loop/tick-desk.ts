@@ -11,6 +11,8 @@ export interface TickDesk extends Ticks {
   onEnded(told: () => void): void;
   /** Goes on with one run that waited for its condition, as a tick of its own. */
   wake(row: RunRow): Promise<void>;
+  /** Whether that was done for this stretch of the run. */
+  hasWoken(row: RunRow): boolean;
 }
 
 const endedMax = 1_000;
@@ -62,14 +64,17 @@ export const createTickDesk = ({ engine, tick, recovered, definitionOf, prefix }
     wake: async (row) => {
       // A loop from the command line has no file and stays as it was.
       const { loop, prefix: own } = inputOf(row);
-      await begin(`${loop.name}/wake/${row.id}@${row.generation}`, {
+      await begin(wakingId(row), {
         loop: (await definitionOf(loop.name)) ?? loop,
         prefix: own,
         trigger: 'wake',
         wakes: [row.id],
       });
     },
+    hasWoken: (row) => engine.reader.run(wakingId(row)) !== undefined,
   };
 };
+
+const wakingId = (row: RunRow): string => `${inputOf(row).loop.name}/wake/${row.id}@${row.generation}`;
 
 const isTick = (row: RunRow | undefined): boolean => row !== undefined && !isTaskRun(row);

@@ -12,12 +12,13 @@ const longestMs = 10_000;
 
 /**
  * Wakes parked runs whose condition has come, until it is stopped. Each waking is a tick named by run and generation, so that none
- * happens twice.
+ * happens twice. The note of a run stays until the run has gone on: a tick that had to leave it (a breaker, a full machine) leaves it to
+ * the next ordinary one, which finds its time come.
  * @returns stop
  */
 export const watchParked = (watch: {
   readonly engine: Pick<Engine, 'put' | 'reader'>;
-  readonly desk: Pick<TickDesk, 'wake'>;
+  readonly desk: Pick<TickDesk, 'wake' | 'hasWoken'>;
   readonly clock: () => EpochMs;
   readonly timers: Timers;
   /** One sentence for the log. */
@@ -33,13 +34,21 @@ export const watchParked = (watch: {
       if (stopped || !isAwake(wake, noWakeFacts, clock())) continue;
       const row = engine.reader.run(entry.key);
       // Where somebody went on with it meanwhile, nothing waits any more.
-      if (row?.endedAt !== undefined && row.generation === generation) {
+      if (row?.endedAt === undefined || row.generation !== generation)
+        await engine.put([{ register: parkedRegister, key: entry.key, value: undefined }]);
+      else if (!desk.hasWoken(row)) {
         tell(`Run ${row.id} goes on: what it waited for has come.`);
         await desk.wake(row);
       }
-      await engine.put([{ register: parkedRegister, key: entry.key, value: undefined }]);
     }
   };
+
+  /** What is still to come: a note whose run was woken asks for no look. */
+  const instants = (now: EpochMs): readonly (EpochMs | undefined)[] =>
+    engine.reader.register(parkedRegister).map((entry) => {
+      const at = wakesAt((entry.value as Parked).wake);
+      return at !== undefined && at > now ? at : undefined;
+    });
 
   const loop = (): void => {
     look()
@@ -47,10 +56,7 @@ export const watchParked = (watch: {
       .finally(() => {
         if (stopped) return;
         const now = clock();
-        const next = nextLook(
-          engine.reader.register(parkedRegister).map((entry) => wakesAt((entry.value as Parked).wake)),
-          now,
-        );
+        const next = nextLook(instants(now), now);
         timer = timers.after(Math.min(longestMs, Math.max(lookMs, (next ?? epochMs(now + longestMs)) - now)), loop);
       });
   };
