@@ -39,6 +39,7 @@ import {
 import {
   changedPaths,
   createDependencies,
+  createDiskBudget,
   createGit,
   createPool,
   createWorkspaces,
@@ -72,6 +73,9 @@ export interface Cycle extends AsyncDisposable {
   readonly parts: LoopParts;
   readonly dispatcher: Dispatcher;
   readonly breakers: Breakers;
+  readonly pool: WorkspacePool;
+  /** Makes room on the disk; says why there is none. */
+  readonly makeRoom: () => Promise<string | undefined>;
   /** What the engine runs. */
   readonly handlers: { readonly tick: LoopHandler; readonly task: LoopHandler };
   /** Runs that an earlier process left open: they go on. */
@@ -85,13 +89,14 @@ const clock = (): EpochMs => epochMs(Date.now());
 /**
  * Builds the tools of a repository. Opens nothing that has to be closed.
  * @param proofs of kept dependency folders; without them none are kept, because the state home belongs to another process
+ * @param pooled whether folders of finished workspaces are used again
  */
-export const createTools = ({ place, env }: ComposeOptions, proofs?: ProofMemory): Tools => {
+export const createTools = ({ place, env }: ComposeOptions, proofs?: ProofMemory, pooled = false): Tools => {
   const { repository, stateHome } = place;
   const processes = createProcessHost({ shim: entryArgv('shim'), cacheDir: path.join(stateHome, 'cache') });
   const evidence = createEvidenceStore(path.join(stateHome, 'evidence'));
   const pool = createPool({ repository, dir: path.join(stateHome, 'pool') });
-  const workspaces = createWorkspaces({ repository, stateHome, clock, pool });
+  const workspaces = createWorkspaces({ repository, stateHome, clock, ...(pooled ? { pool } : {}) });
   const readFileOf: LoopParts['readFile'] = async (commit, file) => (await readFileAt(repository, commit, file))?.toString('utf8');
   const dependencies = proofs === undefined ? undefined : createDependencies({ repository, dir: path.join(stateHome, 'deps'), proofs });
   const checks = createCheckRunner({ workspaces, evidence, stateHome, env, readReport: readTestReport, dependencies });
@@ -149,15 +154,16 @@ export const createTools = ({ place, env }: ComposeOptions, proofs?: ProofMemory
  * @param reporter gives each run its place to tell what happens
  */
 export const openCycle = async (
-  options: ComposeOptions & { readonly reporter: TickReporter; readonly limits: Settings['limits'] },
+  options: ComposeOptions & { readonly reporter: TickReporter; readonly settings: Pick<Settings, 'limits' | 'workspace'> },
 ): Promise<Cycle> => {
+  const { settings } = options;
   const { stateHome } = options.place;
   // An agent can write into the state home; what proves the kept folders stands in the journal's chain.
   const proofs: ProofMemory = {
     get: (key) => engine.reader.registerEntry('dependencies', key)?.value as string | undefined,
     put: async (key, value) => void (await engine.put([{ register: 'dependencies', key, value }])),
   };
-  const tools = createTools(options, proofs);
+  const tools = createTools(options, proofs, settings.workspace.warm > 0);
   const { processes } = tools;
   const engine = await openEngine({ stateHome, processes, clock, chance: Math.random });
   try {
@@ -168,7 +174,9 @@ export const openCycle = async (
       isRunning: async (jobDir) => (await processes.inspect(jobDir)) === 'running',
     });
     await tools.dependencies?.tidy();
-    const parts: LoopParts = { ...tools, engine, reader: engine.reader };
+    const disk = createDiskBudget({ ...tools, stateHome, limitBytes: settings.workspace.diskBytes });
+    await disk.makeRoom();
+    const parts: LoopParts = { ...tools, makeRoom: (run) => disk.makeRoom(run), engine, reader: engine.reader };
     const task = createTaskRun(parts, options.reporter);
     const breakers = createBreakers(parts);
     const claims = createTaskClaims({
@@ -182,7 +190,7 @@ export const openCycle = async (
       breakers,
       claims,
       after,
-      ...startLimits(options.limits),
+      ...startLimits(settings.limits),
       machine: readMachine,
     });
     const tick = createTick(parts, dispatcher, options.reporter);
@@ -193,6 +201,8 @@ export const openCycle = async (
       parts,
       dispatcher,
       breakers,
+      pool: tools.pool,
+      makeRoom: () => disk.makeRoom(),
       handlers: { tick, task },
       recovered,
       interrupt: () => engine.cancelAll(interrupted),

@@ -12,6 +12,7 @@ import { watchRequests } from './control.ts';
 import { daemonKey, daemonRegister, type DaemonState } from './daemon-state.ts';
 import { keepHouse } from './housekeeping.ts';
 import type { Drain } from './drain-options.ts';
+import { keepWarm } from './keep-warm.ts';
 import { loadLoops } from './load-loops.ts';
 import { logFolder } from './log-folder.ts';
 import { prefixOf } from './loop-choice.ts';
@@ -45,7 +46,7 @@ export const runResident = async (options: ResidentOptions): Promise<void> => {
   const cycle = await openCycle({
     place,
     env,
-    limits: settings.limits,
+    settings,
     reporter: progressReporter((event) => tickLines(event).forEach((text) => log.write(text))),
   });
   const { engine } = cycle;
@@ -75,6 +76,16 @@ export const runResident = async (options: ResidentOptions): Promise<void> => {
     closing.push(watchParked({ engine, desk, clock: cycle.parts.clock, timers: systemTimers, tell: (sentence) => log.write(sentence) }));
     closing.push(keepHouse({ engine, stateHome: place.stateHome, log }));
     closing.push(watchConfig({ source, engine, log, use: (read) => scheduler.reload(read.map((loop) => loop.definition)) }));
+    const { pool, parts } = cycle;
+    closing.push(
+      keepWarm({
+        pool,
+        count: settings.workspace.warm,
+        base: () => parts.resolveBase(undefined),
+        makeRoom: cycle.makeRoom,
+        tell: (sentence) => log.write(sentence),
+      }),
+    );
     await sayReady({ cycle, scheduler, logFile, log });
     const end = await untilAsked({ cycle, drain: options.drain, log });
     for (const close of closing.splice(0).toReversed()) await close();
@@ -82,7 +93,7 @@ export const runResident = async (options: ResidentOptions): Promise<void> => {
     await drain({ cycle, drain: end.drain, log });
   } finally {
     for (const close of closing.toReversed()) await close();
-    await Promise.race([engine[Symbol.asyncDispose](), delay(10_000, undefined, { ref: false })]);
+    await Promise.race([cycle[Symbol.asyncDispose](), delay(10_000, undefined, { ref: false })]);
     log.write('The engine has ended.');
   }
 };

@@ -18,8 +18,8 @@ export const tickHere = async (request: {
 }): Promise<TickReport> => {
   const { place, input, print } = request;
   const reporter = progressReporter((event) => tickLines(event).forEach(print));
-  const { limits } = await settingsAt(place);
-  const cycle = await openCycle({ place, env: process.env, reporter, limits });
+  const settings = await settingsAt(place);
+  const cycle = await openCycle({ place, env: process.env, reporter, settings });
   return await withCycle(cycle, async () => {
     const recovered = await settleRecovered(cycle, print);
     // A person who runs a loop says that what stopped it is mended.

@@ -7,6 +7,7 @@ import { limitsKeys } from './limits-schema.ts';
 import { sharedShape } from './loop-schema.ts';
 import { budget, choice, keys } from './schema-parts.ts';
 import { serverKeys } from './server-schema.ts';
+import { sharedWorkspaceKeys } from './workspace-schema.ts';
 
 const named = <Value extends z.ZodType>(value: Value, wanted: string, description: string) =>
   z
@@ -20,6 +21,7 @@ const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'a text, 
 export const gyreShape = {
   agents: named(agentKeys, 'a map of named agents', 'Agents by name; a loop says agent: <name>.').optional(),
   ...sharedShape,
+  workspace: sharedWorkspaceKeys.optional(),
   limits: limitsKeys.optional(),
   server: serverKeys.optional(),
   connect: connectKeys.optional(),

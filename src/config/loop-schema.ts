@@ -12,22 +12,23 @@ export const landings = ['report', 'patch', 'branch', 'merge', 'pull-request'] a
 
 const { workspace: workspaceDefaults, stop: stopDefaults, land: landDefaults } = defaults;
 
-export const workspaceKeys = keys(
-  {
-    setup: text('a command', { description: 'Command that makes a fresh checkout ready, such as npm ci. Default: none.' }).optional(),
-    'setup-timeout': duration({ description: 'Time the set-up may take.', default: workspaceDefaults['setup-timeout'] }).optional(),
-    share: folders({
-      description: 'Folders that setup fills and nothing else, such as node_modules: kept by lock file, and set-up is skipped.',
-      default: workspaceDefaults.share,
-    }).optional(),
-    sandbox: choice(['none', 'read-only', 'workspace-write'], {
-      description: 'What limits the agent. Only none has an effect in this version.',
-      default: workspaceDefaults.sandbox,
-    }).optional(),
-  },
-  'a map with setup, setup-timeout, share or sandbox',
-  { description: 'The folder of an attempt.' },
-);
+/** Keys of `workspace` in both files. */
+export const workspaceShape = {
+  setup: text('a command', { description: 'Command that makes a fresh checkout ready, such as npm ci. Default: none.' }).optional(),
+  'setup-timeout': duration({ description: 'Time the set-up may take.', default: workspaceDefaults['setup-timeout'] }).optional(),
+  share: folders({
+    description: 'Folders that setup fills and nothing else, such as node_modules: kept by lock file, and set-up is skipped.',
+    default: workspaceDefaults.share,
+  }).optional(),
+  sandbox: choice(['none', 'read-only', 'workspace-write'], {
+    description: 'What limits the agent. Only none has an effect in this version.',
+    default: workspaceDefaults.sandbox,
+  }).optional(),
+};
+
+const workspaceKeys = keys(workspaceShape, 'a map with setup, setup-timeout, share or sandbox', {
+  description: 'The folder of an attempt.',
+});
 
 export const stopKeys = keys(
   {

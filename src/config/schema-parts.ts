@@ -44,12 +44,14 @@ export const duration = (told: Told) => {
     .meta({ ...told });
 };
 
-export const size = (told: Told) => {
-  const error = 'a size from 64kb to 1gb with its unit, such as 10mb';
+/** @param most the largest size, such as `1gb` */
+export const size = (told: Told, most = '1gb') => {
+  const error = `a size from 64kb to ${most} with its unit, such as 10mb`;
+  const bytesMax = parseSize(most) ?? 0;
   return z
     .string({ error })
     .regex(sizePattern, { error, abort: true })
-    .refine((value) => (parseSize(value) ?? 0) >= 64 * 1024 && (parseSize(value) ?? 0) <= 1024 ** 3, { error })
+    .refine((value) => (parseSize(value) ?? 0) >= 64 * 1024 && (parseSize(value) ?? 0) <= bytesMax, { error })
     .meta({ ...told });
 };
 

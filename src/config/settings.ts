@@ -5,6 +5,7 @@ import { readShared } from './load-loop-text.ts';
 import type { SourceText } from './port.ts';
 import { serverDefaults } from './server-schema.ts';
 import { parseSize } from './size.ts';
+import { workspaceSettings } from './workspace-schema.ts';
 
 /** What gyre.yaml says about the engine as a whole, every key resolved. */
 export interface Settings {
@@ -24,6 +25,12 @@ export interface Settings {
     readonly drain: 'finish' | 'checkpoint' | 'park';
     readonly drainMs: number;
   };
+  readonly workspace: {
+    /** For everything that is kept of checkouts, together. */
+    readonly diskBytes: number;
+    /** Workspaces filled in advance. */
+    readonly warm: number;
+  };
   readonly connect: { readonly github: { readonly api: string | undefined; readonly repository: string | undefined } };
 }
 
@@ -35,7 +42,7 @@ export interface Settings {
 export const settingsOf = (shared: SourceText | undefined): Settings => {
   const layer = shared === undefined ? undefined : readShared(shared);
   if (shared !== undefined) rejectIf(shared.file, layer?.issues ?? []);
-  const { limits = {}, server = {}, connect = {} } = layer?.input ?? {};
+  const { limits = {}, server = {}, workspace = {}, connect = {} } = layer?.input ?? {};
   return {
     limits: {
       runs: limits.runs ?? runsDefault,
@@ -53,6 +60,7 @@ export const settingsOf = (shared: SourceText | undefined): Settings => {
       drain: server.drain ?? serverDefaults.drain,
       drainMs: parseDuration(server['drain-time'] ?? serverDefaults['drain-time']) ?? 0,
     },
+    workspace: { diskBytes: parseSize(workspace.disk ?? workspaceSettings.disk) ?? 0, warm: workspace.warm ?? workspaceSettings.warm },
     connect: { github: { api: connect.github?.api, repository: connect.github?.repository } },
   };
 };

@@ -87,6 +87,8 @@ export interface LoopParts {
   readonly setupSpec: (request: SetupRequest) => ProcessSpec;
   /** Keeps what set-up made for other checkouts; absent where nothing is owned. */
   readonly dependencies?: Dependencies;
+  /** Makes room on the disk for another workspace; says why there is none. */
+  readonly makeRoom?: (run: RunId) => Promise<string | undefined>;
   readonly sweep: (marker: string) => Promise<number>;
   readonly readFileBytes: (path: string) => Promise<Buffer>;
   readonly clock: () => EpochMs;

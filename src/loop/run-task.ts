@@ -52,6 +52,11 @@ const spiral = async ({ parts, context, input, task, report }: Spiral): Promise<
   const policy = input.loop.stop;
   const opened = await context.now(`opened/${context.run.generation}`);
   const gitSetup = await keep({ parts, context }, `git-setup/${context.run.generation}`, () => parts.gitSetup());
+  const full = await context.step(`room/${context.run.generation}`, {}, async () => (await parts.makeRoom?.(context.run.id)) ?? null);
+  if (full !== null) {
+    const exit = { exit: 'parked', why: full } as const;
+    return { ...close(input, views, { exit, landed: undefined, unseen }), again: 'next-tick' };
+  }
   for (;;) {
     const decidedAt = await context.now(`decided/${context.run.generation}/${views.length}`);
     const elapsedMs = decidedAt - opened;

@@ -45,15 +45,21 @@ export const namesIn = (dir: string): readonly string[] => {
 
 const entriesAtOnce = 2_000;
 
-/** Everything below a folder but its own `.git`, path (`/`-separated) to state, folders before what is in them. */
-export const readFolder = async (dir: string): Promise<ReadonlyMap<string, EntryState>> => {
+/**
+ * Everything below a folder but its own `.git`, path (`/`-separated) to state, folders before what is in them.
+ * @param known files that were read a moment ago: that they are there is looked at, not how
+ */
+export const readFolder = async (
+  dir: string,
+  known: ReadonlyMap<string, EntryState> = new Map(),
+): Promise<ReadonlyMap<string, EntryState>> => {
   const found = new Map<string, EntryState>();
   const waiting = [''];
   for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
     for (const name of namesIn(path.join(dir, folder))) {
       const file = folder === '' ? name : `${folder}/${name}`;
       if (file === '.git') continue;
-      const state = entryState(path.join(dir, file));
+      const state = known.get(file) ?? entryState(path.join(dir, file));
       found.set(file, state);
       if (state.kind === 'folder') waiting.push(file);
       // The engine has more to do than to count files.

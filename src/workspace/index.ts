@@ -2,6 +2,7 @@ export * from './port.ts';
 export { findRepository, stateHomeOf } from './repository.ts';
 export { resolveBase } from './base.ts';
 export { createDependencies, type Dependencies, type ProofMemory } from './dependencies.ts';
+export { createDiskBudget, diskUse, totalBytes, type DiskBudget } from './disk-budget.ts';
 export { copiesOnWrite } from './copy-folder.ts';
 export { createPool, type WorkspacePool } from './pool.ts';
 export { createWorkspaces } from './manager.ts';

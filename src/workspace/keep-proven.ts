@@ -25,11 +25,11 @@ const makeAnew = async (dir: string, kept: readonly string[]): Promise<void> => 
  * Takes from a folder everything that is not proven to be as it was: files with another mark, whatever came new, and every file of a
  * folder in which something came or went. Links are removed as links.
  * @param marks what was there, by path (`provingMarks`)
- * @returns how many files were kept
+ * @returns the files that were kept, by path
  * @throws whatever the system says; the folder proves nothing then
  */
-export const keepProven = async (dir: string, marks: ReadonlyMap<string, string>): Promise<number> => {
-  let kept = 0;
+export const keepProven = async (dir: string, marks: ReadonlyMap<string, string>): Promise<ReadonlyMap<string, EntryState>> => {
+  const kept = new Map<string, EntryState>();
   let seen = 0;
   const clean = async (folder: string): Promise<number> => {
     const remaining: string[] = [];
@@ -45,7 +45,7 @@ export const keepProven = async (dir: string, marks: ReadonlyMap<string, string>
         else await removeFolder(place);
       } else if (whole && now.kind !== 'other' && now.mark === marks.get(file)) {
         remaining.push(name);
-        kept += 1;
+        kept.set(file, now);
       } else unlinkSync(place);
     }
     if (!whole && folder !== '' && remaining.length > 0) await makeAnew(path.join(dir, folder), remaining);

@@ -5,7 +5,7 @@ import type { CommitSha } from '../core/ids.ts';
 import { Defect } from '../core/fault.ts';
 import { checkoutRules } from './checkout-rules.ts';
 import { folderUsers } from './folder-users.ts';
-import { provingMarks, readFolder } from './folder-state.ts';
+import { type EntryState, provingMarks, readFolder } from './folder-state.ts';
 import { notFresh } from './fresh-check.ts';
 import { createGit, type Git } from './git.ts';
 import { keepProven } from './keep-proven.ts';
@@ -56,8 +56,12 @@ export interface WorkspacePool {
   give(run: string, dir: string): Promise<boolean>;
   /** Makes spare folders at a commit until there are `count` of them, at most four. @returns how many there are */
   warm(count: number, commit: CommitSha): Promise<number>;
-  /** Removes pooled folders, spares first, until those left hold at most `bytes`. @returns bytes left */
-  shrink(bytes: number): Promise<number>;
+  /**
+   * Removes pooled folders, spares first, until those left hold at most `bytes`.
+   * @param only removes no other kind
+   * @returns bytes left
+   */
+  shrink(bytes: number, only?: 'spare'): Promise<number>;
   /** Removes every pooled folder. */
   close(): Promise<void>;
 }
@@ -100,11 +104,13 @@ export const createPool = (options: {
     readonly notes: string;
     readonly commit: CommitSha;
     readonly rules: string;
+    /** Files proven a moment ago, which nobody has written since. */
+    readonly known?: ReadonlyMap<string, EntryState>;
   }): Promise<Proof | undefined> => {
     const { worktree, notes, commit, rules } = place;
     const env = { GIT_INDEX_FILE: place.indexFile };
     const lookedAtMs = Date.now();
-    const state = await readFolder(worktree.dir);
+    const state = await readFolder(worktree.dir, place.known);
     const entries = (await worktree.git.fields(['ls-files', '-s', '-z'], { env })).map(parseEntry);
     const problem = notFresh(state, entries, process.umask());
     if (problem !== undefined) throw new Defect(`The folder is not what a fresh checkout is: ${problem}.`);
@@ -117,19 +123,21 @@ export const createPool = (options: {
     return { commit, rules, marks: hash(marks), index: hash(index) };
   };
 
-  /** Moves what is proven of a pooled folder into an empty worktree, with the index that knows it. */
-  const moveInto = async (worktree: LinkedWorktree, folder: PooledFolder): Promise<void> => {
+  /** Moves what is proven of a pooled folder into an empty worktree, with the index that knows it. @returns the files moved */
+  const moveInto = async (worktree: LinkedWorktree, folder: PooledFolder): Promise<ReadonlyMap<string, EntryState>> => {
     const tree = path.join(folder.home, 'tree');
     const users = await folderUsers(tree);
     if (users === undefined || users.length > 0) throw new Defect('Somebody may still work in the folder.');
     const text = await readFile(path.join(folder.home, 'marks.json'), 'utf8');
     const index = await readFile(path.join(folder.home, 'index'));
     if (hash(text) !== folder.marks || hash(index) !== folder.index) throw new Defect('The notes on the folder were changed.');
-    await keepProven(tree, new Map(JSON.parse(text) as [string, string][]));
+    const kept = await keepProven(tree, new Map(JSON.parse(text) as [string, string][]));
     // Files directly in the top folder are few, and that folder is new: git writes them.
     for (const entry of await readdir(tree, { withFileTypes: true }))
       if (entry.isDirectory()) await rename(path.join(tree, entry.name), path.join(worktree.dir, entry.name));
     await copyFile(path.join(folder.home, 'index'), path.join(worktree.admin, 'index'));
+    // Files directly in the top folder were not moved.
+    return new Map([...kept].filter(([file]) => file.includes('/')));
   };
 
   const empty = async (worktree: LinkedWorktree): Promise<void> => {
@@ -159,11 +167,13 @@ export const createPool = (options: {
       const changed = folder.commit === target.commit ? [] : await pathsBetween(git, folder.commit, target.commit);
       // Attributes of a file decide its bytes.
       if (changed.some((file) => path.posix.basename(file) === '.gitattributes')) return false;
-      await moveInto(worktree, folder);
+      const moved = await moveInto(worktree, folder);
       await checkOut(worktree.git, target.commit);
-      const written = await worktree.git.line(['write-tree']);
-      if (written !== (await treeOf(git, target.commit))) return false;
-      const proof = await prove({ ...target, worktree, indexFile: path.join(worktree.admin, 'index'), notes: notesOf(run) });
+      const tree = await worktree.git.line(['write-tree']);
+      if (tree !== (await treeOf(git, target.commit))) return false;
+      const written = new Set(changed);
+      const known = new Map([...moved].filter(([file]) => !written.has(file)));
+      const proof = await prove({ ...target, worktree, indexFile: path.join(worktree.admin, 'index'), notes: notesOf(run), known });
       if (proof !== undefined) proofs.set(run, proof);
       return true;
     } catch {
@@ -220,11 +230,14 @@ export const createPool = (options: {
         const indexFile = path.join(home, 'filling.index');
         await mkdir(tree, { recursive: true });
         const at = createGit(tree, { gitDir: repository.commonDir, workTree: tree });
+        await at.run(['read-tree', commit], { env: { GIT_INDEX_FILE: indexFile }, settings: checkoutSettings });
+        // Known before a file is written: a small commit is asked for again and again.
+        if ((await entriesIn(indexFile)) < entriesMin) {
+          await removeFolder(home);
+          break;
+        }
         await checkOut(at, commit, { GIT_INDEX_FILE: indexFile });
-        const proof =
-          (await entriesIn(indexFile)) < entriesMin
-            ? undefined
-            : await prove({ worktree: { dir: tree, git: at }, indexFile, notes: home, commit, rules }).catch(() => undefined);
+        const proof = await prove({ worktree: { dir: tree, git: at }, indexFile, notes: home, commit, rules }).catch(() => undefined);
         if (proof === undefined) {
           await removeFolder(home);
           break;
@@ -234,11 +247,12 @@ export const createPool = (options: {
       return ready();
     },
 
-    async shrink(bytes) {
+    async shrink(bytes, only) {
       const sized = await Promise.all(folders.map(async (folder) => ({ folder, bytes: await folderBytes(folder.home) })));
       let left = sized.reduce((sum, one) => sum + one.bytes, 0);
       for (const one of sized.toSorted((a, b) => Number(b.folder.kind === 'spare') - Number(a.folder.kind === 'spare'))) {
         if (left <= bytes) break;
+        if (only !== undefined && one.folder.kind !== only) continue;
         await drop(one.folder);
         left -= one.bytes;
       }

@@ -6,7 +6,7 @@ import { findConfig } from '../../config/index.ts';
 import { Fault, Rejection } from '../../core/fault.ts';
 import { issueText } from '../../core/issue-text.ts';
 import { openReader } from '../../journal/index.ts';
-import { createGit } from '../../workspace/index.ts';
+import { copiesOnWrite, createGit } from '../../workspace/index.ts';
 import { agentOf } from '../compose.ts';
 import { refuseWithoutForge } from '../forge.ts';
 import { findPlace, type Place } from '../place.ts';
@@ -26,7 +26,7 @@ export const doctor = async (options: { readonly json?: boolean }): Promise<void
   const place = await attempt(findings, 'repository', () => findPlace());
   if (place !== undefined) {
     findings.push({ what: 'repository', state: 'ok', sentence: place.repository.root });
-    findings.push(await gitVersion(place), await stateHome(place));
+    findings.push(await gitVersion(place), await stateHome(place), ...(await copying(place)));
     const journal = await attempt(findings, 'journal', async () => journalState(place));
     if (journal !== undefined) findings.push(journal);
     findings.push(...(await loops(place)));
@@ -81,6 +81,16 @@ const stateHome = async ({ stateHome: dir }: Place): Promise<Finding> => {
   } catch (error) {
     return { what: 'state', state: 'bad', sentence: `${dir} cannot be written: ${error instanceof Error ? error.message : String(error)}` };
   }
+};
+
+/** Asks the disk with a file that is gone again at once. */
+const copying = async ({ stateHome: dir }: Place): Promise<readonly Finding[]> => {
+  const cheap = await copiesOnWrite(nearestThere(dir)).catch(() => undefined);
+  if (cheap === undefined) return [];
+  const sentence = cheap
+    ? 'copies on write: dependency folders of workspaces share their blocks until one changes them'
+    : 'does not copy on write: dependency folders of workspaces are copied byte by byte';
+  return [{ what: 'disk', state: 'ok', sentence }];
 };
 
 const journalState = (place: Place): Finding => {

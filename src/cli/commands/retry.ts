@@ -80,9 +80,9 @@ interface Retry {
 }
 
 const retryHere = async ({ place, row, input, print }: Retry): Promise<RunRow> => {
-  const { limits } = await settingsAt(place);
+  const settings = await settingsAt(place);
   const reporter = progressReporter((event) => tickLines(event).forEach(print));
-  const cycle = await openCycle({ place, env: process.env, reporter, limits });
+  const cycle = await openCycle({ place, env: process.env, reporter, settings });
   return await withCycle(cycle, async () => {
     const { engine, handlers, recovered } = cycle;
     const handle = recovered.find(({ id }) => id === row.id) ?? (await engine.reopen(handlers.task, row.id, input));

@@ -1,9 +1,10 @@
-import { createWorkspaces } from '../../workspace/index.ts';
+import { createWorkspaces, diskUse, totalBytes, type WorkspaceInfo } from '../../workspace/index.ts';
 import { epochMs } from '../../core/ids.ts';
 import { Rejection } from '../../core/fault.ts';
 import { inputOf } from '../../loop/read.ts';
-import { openStates } from '../../journal/index.ts';
+import { type JournalReader, openStates } from '../../journal/index.ts';
 import { oneLine } from '../../core/text.ts';
+import { settingsAt } from '../loop-choice.ts';
 import { readJournal } from '../place.ts';
 import { line, printJson, table } from '../print.ts';
 
@@ -37,8 +38,14 @@ export const workspaces = async (options: {
         if (against.length === 0) pruned.push(workspace.run);
       }
   const left = await manager.list(live);
+  const use = await diskUse(place.stateHome);
+  // A gyre.yaml with a mistake must not keep a person from freeing a folder.
+  const limit = await settingsAt(place).then(
+    (settings) => settings.workspace.diskBytes,
+    () => undefined,
+  );
   if (options.json === true) {
-    printJson({ workspaces: left, freed, pruned });
+    printJson({ workspaces: left, freed, pruned, disk: { ...use, limit } });
     return;
   }
   for (const { run, savedAs } of freed)
@@ -48,14 +55,21 @@ export const workspaces = async (options: {
         : `Removed the workspace of ${run} after saving its work as ${savedAs}`,
     );
   for (const run of pruned) line(`Removed the workspace of ${run} (nothing unlanded in it).`);
-  if (left.length === 0) {
-    line('No workspace is kept.');
-    return;
-  }
+  if (left.length === 0) line('No workspace is kept.');
+  else listed(left, reader);
+  const { pool, deps } = use;
+  if (pool > 0) line(`Folders for the next runs (pool): ${megabytes(pool)}`);
+  if (deps > 0) line(`Kept dependency folders (deps): ${megabytes(deps)}`);
+  line(`All together: ${megabytes(totalBytes(use))}${limit === undefined ? '' : ` of ${megabytes(limit)} (workspace.disk)`}.`);
+};
+
+const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
+
+const listed = (left: readonly WorkspaceInfo[], reader: JournalReader | undefined): void => {
   const rows = left.map(({ run, dir, holds, bytes }) => {
     const row = reader?.run(run);
     const title = row === undefined ? 'unknown run' : oneLine(inputOf(row).task.title, 50);
-    return [run, `${(bytes / 1e6).toFixed(1)} MB`, holds.length === 0 ? 'nothing unlanded' : holds.join(', '), title, dir];
+    return [run, megabytes(bytes), holds.length === 0 ? 'nothing unlanded' : holds.join(', '), title, dir];
   });
   for (const row of table([['RUN', 'SIZE', 'HOLDS', 'TASK', 'FOLDER'], ...rows])) line(row);
 };
