@@ -1,7 +1,8 @@
 export * from './port.ts';
 export * from './read.ts';
 export { createBreakers, type Breakers } from './breakers.ts';
-export { createDispatcher, type Dispatcher, type DispatcherOptions } from './dispatcher.ts';
+export type { Dispatcher, DispatcherOptions } from './dispatch-port.ts';
+export { createDispatcher } from './dispatcher.ts';
 export { createTick } from './loop.ts';
 export { planTick } from './plan-tick.ts';
 export { reopenedInput } from './open-run.ts';

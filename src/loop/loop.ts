@@ -4,7 +4,7 @@ import { exitCodes, worstExitCode } from '../core/exit.ts';
 import type { RunId } from '../core/ids.ts';
 import type { Discovery } from '../discover/index.ts';
 import type { LoopHandler, RunContext } from '../journal/index.ts';
-import type { Dispatcher } from './dispatcher.ts';
+import type { Dispatcher } from './dispatch-port.ts';
 import { keepWithHash } from './keep.ts';
 import { planTick } from './plan-tick.ts';
 import type { LoopParts, TickInput, TickOutput, TickReporter } from './port.ts';
