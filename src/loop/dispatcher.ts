@@ -31,15 +31,15 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
   let closed: string | undefined;
   let nextLook: { cancel(): void } | undefined;
 
-  const needState = (task: string): NeedState | undefined =>
-    [...queue.values(), ...running.values()].some((one) => one.task === task) ? 'open' : needStateOf(parts.reader, task);
+  const isInSight = (task: string): boolean => [...queue.values(), ...running.values()].some((one) => one.task === task);
 
   const needsNow = (): ReadonlyMap<string, NeedState> => {
     const states = new Map<string, NeedState>();
-    for (const key of new Set([...queue.values()].flatMap((item) => item.needs))) {
-      const state = needState(key);
-      if (state !== undefined) states.set(key, state);
-    }
+    for (const { loop, needs } of queue.values())
+      for (const key of needs) {
+        const state = isInSight(key) ? 'open' : needStateOf(parts.reader, { loop, task: key });
+        if (state !== undefined) states.set(key, state);
+      }
     return states;
   };
 
@@ -87,7 +87,8 @@ export const createDispatcher = (parts: LoopParts, options: DispatcherOptions): 
     for (const { item, reason } of decision.waits) {
       const waiting = queue.get(item.id);
       if (waiting === undefined) continue;
-      const isNeedOutside = reason.why === 'needs' && reason.tasks.every((task) => needState(task) !== 'open');
+      // What nobody here works on will not land within this tick.
+      const isNeedOutside = reason.why === 'needs' && !reason.tasks.some(isInSight);
       if (!isForLater(reason) && !isNeedOutside) continue;
       leave(waiting, waitText(reason));
       hasLeft = true;

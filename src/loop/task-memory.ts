@@ -23,7 +23,7 @@ const put = async (engine: Registers, changes: readonly RegisterChange[]): Promi
   for (let at = 0; at < changes.length; at += changesMax) await engine.put(changes.slice(at, at + changesMax));
 };
 
-export const recordsOf = (reader: Registers['reader'], loop: string): readonly TaskRecord[] =>
+export const recordsOf = (reader: Pick<Registers['reader'], 'register'>, loop: string): readonly TaskRecord[] =>
   reader.register(taskRegister, { prefix: `${loop}/` }).map((entry) => entry.value as TaskRecord);
 
 const isNews = (before: TaskRecord | undefined, after: TaskRecord): boolean =>

@@ -1,7 +1,7 @@
 // DSP-07, DSP-09: what waits for what, and who is dead before the next one starts. The decisions alone are in test/dispatch.
 import { describe, expect, test } from 'vitest';
 import { fix, makeScene } from '../testkit/scene.ts';
-import { attemptsOf, fileAt, lastRun, runsOf } from './support.ts';
+import { attemptsOf, fileAt, gyreBranches, lastRun, runsOf } from './support.ts';
 
 const line = (task: object): string => JSON.stringify({ trust: 'repository', ...task });
 const files = {
@@ -27,6 +27,26 @@ describe('field reports: order and start', () => {
     expect(ran.code, ran.all).toBe(0);
     expect(fileAt(scene, 'main', 'b.txt')).toBe('from-a\n');
     expect((await runsOf(scene)).map((run) => run.title)).toEqual(['Make a', 'Make b']);
+  });
+
+  test('DSP-07 what was delivered as a branch counts as landed once a person has merged it, and not before', async () => {
+    await using scene = await makeScene({ files, checkoutStays: false });
+    const work = [{ sh: 'if test -f a.txt; then cat a.txt > b.txt; else echo from-a > a.txt; fi' }];
+    await scene.loop({
+      discover: [{ command: './tasks' }],
+      verify: [{ run: 'true' }],
+      protect: [],
+      parallel: 2,
+      agent: scene.agent([work, work]),
+    });
+    expect((await scene.gyre('run')).stdout).toMatch(/skipped: Make b: needs item:a to land first/);
+    expect((await scene.gyre('run')).stdout).toMatch(/skipped: Make b: needs item:a to land first/);
+    expect(scene.calls()).toHaveLength(1);
+    scene.git('merge', '--quiet', gyreBranches(scene)[0] ?? '');
+    scene.settle();
+    const ran = await scene.gyre('run');
+    expect(ran.code, ran.all).toBe(0);
+    expect(scene.calls()).toHaveLength(2);
   });
 
   test('DSP-07 where the first one fails the second is not started, and is shown as blocked by it', async () => {
