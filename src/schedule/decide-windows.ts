@@ -46,15 +46,25 @@ interface Due {
   readonly why: string;
 }
 
+/**
+ * The newest windows that nothing covers, oldest first. A span may cover any number of windows, so they are looked for between the spans.
+ * @param most one more than can run, as the newest may still be waiting for its jitter
+ */
+const newestOpen = (times: WindowTimes, between: Parameters<typeof stretches>[1], most: number): readonly EpochMs[] => {
+  let found: readonly EpochMs[] = [];
+  for (const { from, to } of stretches(times, between).toReversed()) {
+    if (found.length >= most) break;
+    found = [...times.between(epochMs(from - 1), to, most - found.length).newest, ...found];
+  }
+  return found;
+};
+
 /** Windows that are due and run; everything else until the newest of them was missed. `undefined`: nothing is due. */
 const dueOf = ({ loop, trigger, times, state }: TimeView, covered: readonly Span[], now: EpochMs): Due | undefined => {
   const { catchUp, jitterMs } = trigger;
   const most = catchUp.run === 'all' ? catchUp.max : 1;
   const after = epochMs(Math.max(state.accountedUntil, now - stretchMsMax));
-  // One more, as the newest may still be waiting for its jitter; and the covered ones take places.
-  const { newest } = times.between(after, now, most + 1 + covered.length);
-  const due = newest
-    .filter((at) => !covered.some(({ from, to }) => from <= at && at <= to))
+  const due = newestOpen(times, { after, until: now, covered }, most + 1)
     .map((at) => timeWindow(loop, trigger, at))
     .filter((window) => dueAt(window, jitterMs) <= now);
   const last = due.at(-1);
