@@ -3,8 +3,9 @@ import { defineConfig } from 'tsdown';
 export default defineConfig({
   entry: {
     main: 'src/cli/main.ts',
-    // Programs of their own: the shim outlives the engine, the scripted runner stands for an agent.
+    // Programs of their own: the shim outlives the engine, the runner starts git for a daemon, the scripted runner stands for an agent.
     shim: 'src/process/shim.ts',
+    runner: 'src/workspace/runner-main.ts',
     'scripted-runner': 'src/agent/scripted-runner.ts',
   },
   format: 'esm',

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 const sources = {
   main: './main.ts',
   shim: '../process/shim.ts',
+  runner: '../workspace/runner-main.ts',
   'scripted-runner': '../agent/scripted-runner.ts',
 } as const;
 

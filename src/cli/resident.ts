@@ -7,11 +7,13 @@ import type { Fault } from '../core/fault.ts';
 import { createTickDesk, interrupted, parkInterrupted, watchParked } from '../loop/index.ts';
 import { createScheduler, type Scheduler } from '../schedule/index.ts';
 import { createRotatingLog, type RotatingLog, watchStalls } from '../server/index.ts';
+import { runThroughRunner } from '../workspace/index.ts';
 import { type Cycle, openCycle } from './compose.ts';
 import { watchRequests } from './control.ts';
 import { daemonKey, daemonRegister, type DaemonState } from './daemon-state.ts';
 import { keepHouse } from './housekeeping.ts';
 import type { Drain } from './drain-options.ts';
+import { entryArgv } from './entries.ts';
 import { keepWarm } from './keep-warm.ts';
 import { loadLoops } from './load-loops.ts';
 import { logFolder } from './log-folder.ts';
@@ -50,6 +52,7 @@ export const runResident = async (options: ResidentOptions): Promise<void> => {
     reporter: progressReporter((event) => tickLines(event).forEach((text) => log.write(text))),
   });
   const { engine } = cycle;
+  const closeRunner = runThroughRunner(entryArgv('runner'));
   const closing: (() => unknown)[] = [];
   try {
     const desk = createTickDesk({
@@ -95,6 +98,7 @@ export const runResident = async (options: ResidentOptions): Promise<void> => {
   } finally {
     for (const close of closing.toReversed()) await close();
     await Promise.race([cycle[Symbol.asyncDispose](), delay(10_000, undefined, { ref: false })]);
+    closeRunner();
     log.write('The engine has ended.');
   }
 };

@@ -6,6 +6,9 @@
 import type { ProcessLimits } from './port.ts';
 
 export const tickMs = 200;
+/** Limits of a program that has run for a while need not be held to a fifth of a second, and a thousand shims tick on one machine. */
+const calmTickMs = 1_000;
+const calmAfterMs = 10_000;
 const lateMs = 3_000;
 /** Less difference between the two clocks than this is rounding. */
 const sleepFloorMs = 2_000;
@@ -20,6 +23,9 @@ export interface Watch {
   readonly suspendedMs: number;
 }
 
+/** How long to the next tick of a program that has run so long. */
+export const nextTickMs = (ranMs: number): number => (ranMs < calmAfterMs ? tickMs : calmTickMs);
+
 export const startWatch = (now: number): Watch => ({ startedAt: now, lastOutputAt: now, lastTickAt: now, stoppedMs: 0, suspendedMs: 0 });
 
 export const sawOutput = (watch: Watch, now: number): Watch => ({ ...watch, lastOutputAt: now });
@@ -33,7 +39,7 @@ export interface Tick {
 
 /** The watch after one tick, and which limit is over, if any. The deadline goes first. */
 export const onTick = (watch: Watch, tick: Tick): { readonly watch: Watch; readonly over: 'deadline' | 'idle' | undefined } => {
-  const gapMs = tick.now - watch.lastTickAt - tickMs;
+  const gapMs = tick.now - watch.lastTickAt - nextTickMs(watch.lastTickAt - watch.startedAt);
   const stoppedMs = gapMs > lateMs ? gapMs : 0;
   const next: Watch = {
     ...watch,

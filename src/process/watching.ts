@@ -4,13 +4,13 @@ import { uptime } from 'node:os';
 import { isAlive } from './identity.ts';
 import { readControl } from './job-files.ts';
 import type { StoredSpec } from './job-files.ts';
-import { onTick, sawOutput, startWatch, tickMs } from './limits.ts';
+import { nextTickMs, onTick, sawOutput, startWatch } from './limits.ts';
 import type { Watch } from './limits.ts';
 import type { ProcessEnd } from './port.ts';
 import type { Lineage } from './sweep.ts';
 
-/** How often, in ticks, descendants are remembered. */
-const lineageTicks = 5;
+/** How often descendants are remembered. */
+const lineageMs = 1_000;
 
 export interface Watching {
   readonly sawOutput: () => void;
@@ -31,26 +31,31 @@ export const startWatching = (job: {
   const { jobDir, spec, lineage, ask } = job;
   let watch = startWatch(performance.now());
   let slept = sleepClockMs();
-  let ticks = 0;
+  let lookedAt = -Infinity;
   const tick = (): void => {
     const sleptNow = sleepClockMs();
-    const { watch: next, over } = onTick(watch, { now: performance.now(), sleptMs: sleptNow - slept, limits: spec.limits });
+    const now = performance.now();
+    const { watch: next, over } = onTick(watch, { now, sleptMs: sleptNow - slept, limits: spec.limits });
     watch = next;
     slept = sleptNow;
-    if (ticks % lineageTicks === 0) lineage.look();
-    ticks += 1;
+    // A timer is a millisecond early or late.
+    if (now - lookedAt >= lineageMs - 50) {
+      lookedAt = now;
+      lineage.look();
+    }
     const control = readControl(jobDir);
     if (control !== undefined) ask(control);
     if (over !== undefined) ask(over);
     if (spec.whenOwnerDies === 'end' && !isAlive(spec.owner)) ask('owner-died');
+    timer = setTimeout(tick, nextTickMs(watch.lastTickAt - watch.startedAt));
   };
-  const timer = setInterval(tick, tickMs);
+  let timer = setTimeout(tick, nextTickMs(0));
   return {
     sawOutput: () => {
       watch = sawOutput(watch, performance.now());
     },
     stop: () => {
-      clearInterval(timer);
+      clearTimeout(timer);
       return watch;
     },
   };

@@ -27,7 +27,7 @@ export interface GitOutput {
 /** Git in one folder. Every call has a clean environment, no hooks, no shell, a time limit and a bound on its output. */
 export interface Git {
   readonly dir: string;
-  /** @throws Fault `GIT_FAILED`, `GIT_TIMED_OUT`, `GIT_OUTPUT_TOO_LARGE`, `GIT_LOCKED`, `GIT_NOT_STARTED` */
+  /** @throws Fault `GIT_FAILED`, `GIT_TIMED_OUT`, `GIT_OUTPUT_TOO_LARGE`, `GIT_LOCKED`, `GIT_NOT_STARTED`, `GIT_LOST` */
   run(args: readonly string[], call?: GitCall): Promise<GitOutput>;
   /** Standard output as text, without the last line feed. */
   line(args: readonly string[], call?: GitCall): Promise<string>;
@@ -51,6 +51,7 @@ const faults = {
   'timed-out': 'GIT_TIMED_OUT',
   'too-much-output': 'GIT_OUTPUT_TOO_LARGE',
   'not-started': 'GIT_NOT_STARTED',
+  lost: 'GIT_LOST',
   exited: 'GIT_FAILED',
 } as const;
 
@@ -110,6 +111,7 @@ export const createGit = (dir: string, explicit?: { readonly gitDir: string; rea
         'timed-out': `did not end within ${limitMs / 1000} s and was stopped`,
         'too-much-output': 'printed more than its limit and was stopped',
         'not-started': 'could not be started',
+        lost: 'came to an end that is not known, because the process that had started it was ended',
       }[result.end];
       throw new Fault(faults[result.end], `${oneLine(command, 160)} ${what}: ${firstLine(result.stderr) || 'no message'}`, { data });
     }

@@ -11,6 +11,7 @@ export { differences, fingerprintCheckout } from './fingerprint.ts';
 export { changedPaths, pathsBetween, readFileAt, treeEntries, treeOf } from './tree-reading.ts';
 // For the landing: one runner, one way to name authors and to move refs.
 export { createGit, type Git } from './git.ts';
+export { runThroughRunner } from './run-bounded.ts';
 export { identityOf } from './identity.ts';
 export { listRefs, readFacts, readRef, runRef, updateRefs, writeFacts, type RefUpdate } from './refs.ts';
 export { listWorktrees } from './worktree-link.ts';

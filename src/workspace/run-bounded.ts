@@ -1,39 +1,7 @@
-import { spawn } from 'node:child_process';
 import os from 'node:os';
 import { createGate } from '../core/gate.ts';
-
-/** Between asking the group to end (git removes its lock files then) and killing it. */
-const graceMs = 2_000;
-/** How long the output may stay open after the end of the program: a child of it holds the pipe. */
-const drainMs = 2_000;
-const errorBytes = 65_536;
-
-export interface BoundedCall {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
-  readonly input: string | Uint8Array | undefined;
-  readonly limitMs: number;
-  readonly outputBytes: number;
-}
-
-export interface BoundedEnd {
-  readonly end: 'exited' | 'timed-out' | 'too-much-output' | 'not-started';
-  /** -1 when the program did not end by itself. */
-  readonly code: number;
-  readonly stdout: Buffer;
-  readonly stderr: string;
-}
-
-const signalGroup = (pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): void => {
-  if (pid === undefined) return;
-  try {
-    process.kill(-pid, signal);
-  } catch {
-    // The group is gone, which is what was wanted.
-  }
-};
+import { type BoundedCall, type BoundedEnd, runHere } from './run-here.ts';
+import { startRunner } from './runner.ts';
 
 /**
  * A thousand runs may want git in the same moment. More at once than this makes none of them quicker; some are left for those that wait for
@@ -41,69 +9,24 @@ const signalGroup = (pid: number | undefined, signal: 'SIGTERM' | 'SIGKILL'): vo
  */
 const gate = createGate(16 + 2 * os.availableParallelism());
 
+let run: (call: BoundedCall) => Promise<BoundedEnd> = runHere;
+
 /**
- * Runs a short program in a process group of its own, to its end or to a limit, when its turn has come. Never rejects; at its limit the
+ * Runs a short program when its turn has come, in a process group of its own, to its end or to a limit. Never rejects; at its limit the
  * whole group is ended.
  */
-export const runBounded = (call: BoundedCall): Promise<BoundedEnd> => gate(() => runNow(call));
+export const runBounded = (call: BoundedCall): Promise<BoundedEnd> => gate(() => run(call));
 
-const runNow = (call: BoundedCall): Promise<BoundedEnd> =>
-  new Promise((resolve) => {
-    const child = spawn(call.command, [...call.args], { cwd: call.cwd, env: { ...call.env }, detached: true, stdio: 'pipe' });
-    const chunks: Buffer[] = [];
-    const errors: Buffer[] = [];
-    const timers: NodeJS.Timeout[] = [];
-    let bytes = 0;
-    let errorsKept = 0;
-    let end: BoundedEnd['end'] = 'exited';
-    let exitCode = -1;
-
-    const settle = (): void => {
-      for (const timer of timers) clearTimeout(timer);
-      child.stdout.destroy();
-      child.stderr.destroy();
-      child.stdin.destroy();
-      resolve({
-        end,
-        code: end === 'exited' ? exitCode : -1,
-        stdout: Buffer.concat(chunks),
-        stderr: Buffer.concat(errors).toString('utf8'),
-      });
-    };
-    const stop = (why: 'timed-out' | 'too-much-output'): void => {
-      if (end !== 'exited') return;
-      end = why;
-      signalGroup(child.pid, 'SIGTERM');
-      timers.push(setTimeout(() => signalGroup(child.pid, 'SIGKILL'), graceMs));
-    };
-
-    timers.push(setTimeout(() => stop('timed-out'), call.limitMs));
-    child.stdout.on('data', (chunk: Buffer) => {
-      bytes += chunk.length;
-      if (bytes > call.outputBytes) stop('too-much-output');
-      else chunks.push(chunk);
-    });
-    child.stderr.on('data', (chunk: Buffer) => {
-      if (errorsKept >= errorBytes) return;
-      errors.push(chunk);
-      errorsKept += chunk.length;
-    });
-    // A program that ends before it has read its input breaks the pipe; its exit code tells the rest.
-    child.stdin.on('error', () => {});
-    child.on('error', (error) => {
-      end = 'not-started';
-      errors.push(Buffer.from(error.message));
-      settle();
-    });
-    child.on('exit', (code) => {
-      exitCode = code ?? -1;
-      timers.push(
-        setTimeout(() => {
-          signalGroup(child.pid, 'SIGKILL');
-          settle();
-        }, drainMs),
-      );
-    });
-    child.on('close', settle);
-    child.stdin.end(call.input ?? '');
-  });
+/**
+ * From now on a small process of its own starts the short programs of this one, until what is returned is called. A large process stands
+ * still while the system copies it for each start.
+ * @param argv program and arguments of the runner (runner-main.ts)
+ */
+export const runThroughRunner = (argv: readonly string[]): (() => void) => {
+  const runner = startRunner(argv);
+  run = runner.run;
+  return () => {
+    run = runHere;
+    runner.close();
+  };
+};
