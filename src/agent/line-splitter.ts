@@ -30,7 +30,8 @@ export class LineSplitter {
       lines.push(this.#take());
       from = at + 1;
     }
-    this.#hold(chunk.subarray(from));
+    // Only this outlives the call, and the chunk is the caller's.
+    this.#hold(chunk.slice(from));
     return lines;
   }
 
@@ -43,7 +44,7 @@ export class LineSplitter {
     if (part.length === 0) return;
     this.#bytes += part.length;
     if (this.#bytes > this.#lineBytes) this.#parts = [];
-    else this.#parts.push(part.slice());
+    else this.#parts.push(part);
   }
 
   #take(): StreamLine {

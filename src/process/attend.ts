@@ -64,19 +64,22 @@ class AttendedProcess implements ManagedProcess {
     const { jobDir } = this;
     if (this.#claim.by === 'revoked') return neverRan('not-started', { problem: this.#claim.why, at: this.#claim.claimedAt });
     const { shim, claimedAt } = this.#claim;
-    const wake = wakeOn(jobDir, (file) => file === 'result.json' || this.#followers.length > 0);
+    const wake = wakeOn(jobDir, (file) => (file === 'result.json' ? 'urgent' : this.#followers.length > 0 ? 'soon' : 'none'));
+    let seen: 'soon' | 'look' = 'look';
     try {
       for (;;) {
-        const isRunning = isAlive(shim);
-        // Read after the look: a shim that ended in between has written its result by then.
-        const result = readResult(jobDir);
-        if (result !== undefined) {
-          for (const until = performance.now() + shimGoneMs; isAlive(shim) && performance.now() < until;) await sleep(shimPauseMs);
-          return result;
+        if (seen === 'look') {
+          const isRunning = isAlive(shim);
+          // Read after the look: a shim that ended in between has written its result by then.
+          const result = readResult(jobDir);
+          if (result !== undefined) {
+            for (const until = performance.now() + shimGoneMs; isAlive(shim) && performance.now() < until;) await sleep(shimPauseMs);
+            return result;
+          }
+          if (!isRunning) return await recoverLost({ jobDir, spec: readSpec(jobDir), claimedAt });
         }
-        if (!isRunning) return await recoverLost({ jobDir, spec: readSpec(jobDir), claimedAt });
         if (this.#followers.map((follower) => follower.pump(undefined)).includes(true)) await turn();
-        else await wake.next();
+        else seen = await wake.next();
       }
     } finally {
       wake.close();

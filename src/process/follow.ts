@@ -13,6 +13,9 @@ const chunkBytes = 64 * 1024;
 /** Most chunks given in one call, so that a flood does not keep the engine from everything else. */
 const chunksAtOnce = 8;
 
+/** Filled and emptied within one call. */
+const readInto = new Uint8Array(chunkBytes);
+
 /** Bytes of a file from an offset on, empty at its end; `undefined` when there is no such file. */
 const readAt = (file: string, place: { readonly offset: number; readonly bytes: number }): Uint8Array | undefined => {
   let handle: number;
@@ -23,8 +26,7 @@ const readAt = (file: string, place: { readonly offset: number; readonly bytes: 
     throw error;
   }
   try {
-    const buffer = new Uint8Array(Math.min(chunkBytes, place.bytes));
-    return buffer.subarray(0, readSync(handle, buffer, 0, buffer.length, place.offset));
+    return readInto.slice(0, readSync(handle, readInto, 0, Math.min(chunkBytes, place.bytes), place.offset));
   } finally {
     closeSync(handle);
   }

@@ -4,3 +4,4 @@ export { createProcessHost, sourceShim } from './host.ts';
 export type { HostOptions } from './host.ts';
 export { identityOf, isAlive, sameIdentity, selfIdentity } from './identity.ts';
 export { viewOutput, type OutputView } from './read-output.ts';
+export { holdBack, stepBack } from './priority.ts';

@@ -51,7 +51,7 @@ const followProgram = async ({ jobDir, spec, end }: Job, program: Launched): Pro
   writeProgram(jobDir, { program: program.identity, startedAt });
   const layout = streamLayout(spec.limits.outputBytes);
   const lineage = new Lineage(program.identity);
-  const watching = startWatching({ jobDir, spec, lineage, ask: end.ask });
+  const watching = startWatching({ jobDir, spec, pid: program.identity.pid, lineage, ask: end.ask });
   const stdout = new StreamKeeper({ dir: jobDir, name: 'stdout', layout });
   const stderr = new StreamKeeper({ dir: jobDir, name: 'stderr', layout });
   const closed = Promise.all([

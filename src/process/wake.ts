@@ -1,5 +1,6 @@
 // Wakes the engine when something changes in a job folder: the system tells of it, and a slow poll is the net under that.
 import { watch } from 'node:fs';
+import { setImmediate as turn } from 'node:timers/promises';
 
 /** With a working watch the poll only finds what no file tells: a shim that was killed. Each job adds to the time between two looks. */
 const netMs = 500;
@@ -7,25 +8,29 @@ const netMsAJob = 4;
 const longestNetMs = 5_000;
 /** Without one (too many watches, a file system that does not tell) the poll is all there is. */
 const pollMs = 25;
-/** A flood changes files thousands of times a second; more often than this nobody is woken. */
+/** A flood changes files thousands of times a second; more often than this nobody is woken. Each job adds to it as well. */
 const restMs = 10;
+const restMsAJob = 2;
+const longestRestMs = 1_000;
+
+/** `urgent`: wake at once. `soon`: after a rest, with all that changes meanwhile. */
+export type News = 'urgent' | 'soon' | 'none';
 
 export interface Wake {
-  /** Settles at the next change, or at the next poll. */
-  next(): Promise<void>;
+  /** Settles at the next change, or at the next poll. @returns `soon` when nothing else was told since */
+  next(): Promise<'soon' | 'look'>;
   close(): void;
 }
 
-const nobody = (): void => {};
-
 /** Of this process, now. */
 let watchedJobs = 0;
+const restNowMs = (): number => Math.min(longestRestMs, restMs + restMsAJob * watchedJobs);
 const netNowMs = (): number => Math.min(longestNetMs, netMs + netMsAJob * watchedJobs);
 
-/** @param isNews tells by the name of the changed file whether to wake */
-export const wakeOn = (folder: string, isNews: (file: string) => boolean): Wake => {
-  let changed = false;
-  let wake = nobody;
+/** @param newsOf tells by the name of the changed file whether to wake */
+export const wakeOn = (folder: string, newsOf: (file: string) => News): Wake => {
+  let news: News = 'none';
+  let wake = (): void => {};
   let hasWatch = true;
   const onPoll = (): void => {
     hasWatch = false;
@@ -33,8 +38,9 @@ export const wakeOn = (folder: string, isNews: (file: string) => boolean): Wake 
   const watcher = ((): { close(): void } | undefined => {
     try {
       const watching = watch(folder, (_event, file) => {
-        if (file !== null && !isNews(file)) return;
-        changed = true;
+        const told = file === null ? 'urgent' : newsOf(file);
+        if (told === 'none' || news === 'urgent') return;
+        news = told;
         wake();
       });
       return watching.on('error', onPoll);
@@ -43,10 +49,13 @@ export const wakeOn = (folder: string, isNews: (file: string) => boolean): Wake 
       return undefined;
     }
   })();
-  const pause = (ms: number): Promise<void> =>
+  /** Over after a time, or when the news is what is waited for. */
+  const pause = (ms: number, isOver: () => boolean): Promise<void> =>
     new Promise((resolve) => {
+      if (isOver()) return resolve();
       const timer = setTimeout(resolve, ms);
       wake = () => {
+        if (!isOver()) return;
         clearTimeout(timer);
         resolve();
       };
@@ -54,10 +63,15 @@ export const wakeOn = (folder: string, isNews: (file: string) => boolean): Wake 
   watchedJobs += 1;
   return {
     async next() {
-      if (!changed) await pause(hasWatch ? netNowMs() : pollMs);
-      wake = nobody;
-      if (changed) await new Promise((resolve) => setTimeout(resolve, restMs));
-      changed = false;
+      await pause(hasWatch ? netNowMs() : pollMs, () => news !== 'none');
+      if (news === 'soon') await pause(restNowMs(), () => news === 'urgent');
+      wake = () => {};
+      // Away from the timers: what goes on here sets the next one, and with many jobs one of them would always be due, so that nothing but
+      // timers was ever served.
+      await turn();
+      const seen = news;
+      news = 'none';
+      return seen === 'soon' ? 'soon' : 'look';
     },
     close() {
       watchedJobs -= 1;

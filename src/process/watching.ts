@@ -7,6 +7,7 @@ import type { StoredSpec } from './job-files.ts';
 import { nextTickMs, onTick, sawOutput, startWatch } from './limits.ts';
 import type { Watch } from './limits.ts';
 import type { ProcessEnd } from './port.ts';
+import { holdBack } from './priority.ts';
 import type { Lineage } from './sweep.ts';
 
 /** How often descendants are remembered. */
@@ -25,13 +26,16 @@ const sleepClockMs = (): number => uptime() * 1_000 - performance.now();
 export const startWatching = (job: {
   readonly jobDir: string;
   readonly spec: StoredSpec;
+  /** Of the program. */
+  readonly pid: number;
   readonly lineage: Lineage;
   readonly ask: (reason: ProcessEnd) => void;
 }): Watching => {
-  const { jobDir, spec, lineage, ask } = job;
+  const { jobDir, spec, pid, lineage, ask } = job;
   let watch = startWatch(performance.now());
   let slept = sleepClockMs();
   let lookedAt = -Infinity;
+  let isHeldBack = holdBack(pid);
   const tick = (): void => {
     const sleptNow = sleepClockMs();
     const now = performance.now();
@@ -42,6 +46,7 @@ export const startWatching = (job: {
     if (now - lookedAt >= lineageMs - 50) {
       lookedAt = now;
       lineage.look();
+      isHeldBack ||= holdBack(pid);
     }
     const control = readControl(jobDir);
     if (control !== undefined) ask(control);

@@ -44,6 +44,9 @@ const longestPauseMs = 800;
 
 const heldLock = /(?:unable to create|could not lock|cannot lock|unable to lock)[^\n]*file exists/i;
 
+/** Commands that may talk to another machine. */
+const overNetwork: ReadonlySet<string> = new Set(['fetch', 'push', 'ls-remote', 'clone', 'submodule']);
+
 const firstLine = (errors: string): string =>
   oneLine(errors.split('\n').find((line) => /^(?:fatal|error):/.test(line)) ?? errors.split('\n')[0] ?? '', 300);
 
@@ -73,7 +76,7 @@ export const createGit = (dir: string, explicit?: { readonly gitDir: string; rea
     const lockWaitMs = call.lockWaitMs ?? defaultLockWaitMs;
     let waitedMs = 0;
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
-      const result = await runBounded({
+      const program = {
         command: 'git',
         args: [...settings, ...place, ...args],
         cwd: dir,
@@ -81,7 +84,8 @@ export const createGit = (dir: string, explicit?: { readonly gitDir: string; rea
         input: call.input,
         limitMs,
         outputBytes: call.outputBytes ?? defaultOutputBytes,
-      });
+      };
+      const result = await runBounded(program, overNetwork.has(args[0] ?? '') ? 'network' : 'machine');
       if (result.end === 'exited' && (result.code === 0 || call.allow?.includes(result.code) === true)) {
         return { code: result.code, bytes: result.stdout, errors: result.stderr };
       }

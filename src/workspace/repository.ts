@@ -50,24 +50,24 @@ export const findRepository = async (cwd: string): Promise<Repository> => {
     throw new Rejection(`The folder ${cwd} does not exist.`, { hint: String(cause) });
   });
   const git = createGit(dir);
-  const asked = ['--is-bare-repository', '--is-inside-work-tree', '--path-format=absolute', '--git-common-dir'];
-  const found = await git.run(['rev-parse', ...asked], { allow: [128] });
+  // Asked at once: every command begins with this. Each path by itself, because it may hold line feeds.
+  const [found, top, anyRef] = await Promise.all([
+    git.run(['rev-parse', '--is-bare-repository', '--is-inside-work-tree', '--path-format=absolute', '--git-common-dir'], { allow: [128] }),
+    git.run(['rev-parse', '--show-toplevel'], { allow: [128] }),
+    git.run(['for-each-ref', '--count=1'], { allow: [128] }),
+  ]);
   if (found.code !== 0) {
     if (/not a git repository/.test(found.errors)) throw await notARepository(dir);
     throw new Rejection(`Git does not read the repository of ${dir}: ${oneLine(found.errors, 300)}`);
   }
-  // The path comes last, because it may hold line feeds.
   const [isBare, isInside, ...rest] = found.bytes.toString('utf8').replace(/\n$/, '').split('\n');
   const commonDir = rest.join('\n');
   const bare = isBare === 'true';
   if (!bare && isInside !== 'true') {
     throw new Rejection(`${dir} is inside a git folder, not in a work tree.`, { hint: 'Start Gyre in the folder your files are in.' });
   }
-  const root = await realpath(await git.line(bare ? ['rev-parse', '--absolute-git-dir'] : ['rev-parse', '--show-toplevel']));
-  if (
-    (await git.line(['for-each-ref', '--count=1'])) === '' &&
-    (await git.run(['rev-parse', '--verify', '-q', 'HEAD'], { allow: [1] })).code === 1
-  ) {
+  const root = await realpath(bare ? await git.line(['rev-parse', '--absolute-git-dir']) : top.bytes.toString('utf8').replace(/\n$/, ''));
+  if (anyRef.bytes.length === 0 && (await git.run(['rev-parse', '--verify', '-q', 'HEAD'], { allow: [1] })).code === 1) {
     throw new Rejection(`The repository ${root} has no commit yet, so there is nothing to start from.`, {
       hint: 'Make a first commit, for example: git commit --allow-empty -m "Start".',
     });

@@ -3,11 +3,10 @@ import { createGate } from '../core/gate.ts';
 import { type BoundedCall, type BoundedEnd, runHere } from './run-here.ts';
 import { startRunner } from './runner.ts';
 
-/**
- * A thousand runs may want git in the same moment. More at once than this makes none of them quicker; some are left for those that wait for
- * a network.
- */
-const gate = createGate(16 + 2 * os.availableParallelism());
+/** A thousand runs may want git in the same moment. More at once than this makes none of them quicker. */
+const gate = createGate(2 + 2 * os.availableParallelism());
+/** These wait for another machine, and must not keep the others from their turn. */
+const networkGate = createGate(16);
 
 let run: (call: BoundedCall) => Promise<BoundedEnd> = runHere;
 
@@ -15,7 +14,8 @@ let run: (call: BoundedCall) => Promise<BoundedEnd> = runHere;
  * Runs a short program when its turn has come, in a process group of its own, to its end or to a limit. Never rejects; at its limit the
  * whole group is ended.
  */
-export const runBounded = (call: BoundedCall): Promise<BoundedEnd> => gate(() => run(call));
+export const runBounded = (call: BoundedCall, waitsFor: 'machine' | 'network'): Promise<BoundedEnd> =>
+  (waitsFor === 'network' ? networkGate : gate)(() => run(call));
 
 /**
  * From now on a small process of its own starts the short programs of this one, until what is returned is called. A large process stands

@@ -1,12 +1,14 @@
 // Entry of the runner: starts short programs (git) for an engine and tells it how they ended. It is small because starting a program copies
 // the page tables of the one that starts it: the engine itself would stand still for each. It ends when the engine does, and ends what it runs.
 import { setTimeout as wait } from 'node:timers/promises';
+import { holdBack, stepBack } from '../process/index.ts';
 import { runHere, signalGroup } from './run-here.ts';
 import type { RunnerAnswer, RunnerRequest } from './runner.ts';
 
 /** Between asking the programs to end (git removes its lock files then) and killing them. */
 const graceMs = 2_000;
 
+stepBack();
 const running = new Set<number>();
 const answer = (message: RunnerAnswer): void => {
   // Nobody is there any more when this fails; `disconnect` comes by itself.
@@ -18,6 +20,7 @@ process.on('message', ({ id, call }: RunnerRequest) => {
   void runHere(call, (started) => {
     pid = started;
     running.add(started);
+    holdBack(started);
     answer({ id, pid: started });
   }).then((end) => {
     if (pid !== undefined) running.delete(pid);
