@@ -1,4 +1,5 @@
 // Where a command was started: the repository, its state home, its configuration. Cheap enough for every read.
+import { realpathSync, statSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { Rejection } from '../core/fault.ts';
@@ -28,6 +29,30 @@ export const findPlace = async (): Promise<Place> => {
 export const readJournal = async (): Promise<{ readonly place: Place; readonly reader: JournalReader | undefined }> => {
   const place = await findPlace();
   return { place, reader: openReader(place.stateHome) };
+};
+
+/** The git folder of a plain clone that a folder stands in, as git would find it (gitrepository-layout(5)). */
+const plainGitFolder = (cwd: string): string | undefined => {
+  for (let dir = realpathSync(cwd); ; dir = path.dirname(dir)) {
+    const stat = statSync(path.join(dir, '.git'), { throwIfNoEntry: false });
+    if (stat !== undefined) return stat.isDirectory() ? path.join(dir, '.git') : undefined;
+    if (dir === path.dirname(dir)) return undefined;
+  }
+};
+
+/**
+ * The journal for reading alone, without a question to git where none is needed: the answer is to come at once, also from a machine on which
+ * a thousand agents are at work. Wherever anything is out of the ordinary, git is asked as ever.
+ */
+export const readJournalAtOnce = async (): Promise<{ readonly stateHome: string; readonly reader: JournalReader | undefined }> => {
+  const commonDir = plainGitFolder(process.cwd());
+  if (commonDir !== undefined) {
+    const stateHome = stateHomeOf({ commonDir, stateRoot: stateRoot(process.env) });
+    const reader = openReader(stateHome);
+    if (reader !== undefined) return { stateHome, reader };
+  }
+  const { place, reader } = await readJournal();
+  return { stateHome: place.stateHome, reader };
 };
 
 const noRuns = 'No run was ever made in this repository. Start one with: gyre run';

@@ -5,7 +5,7 @@ import { isOpen, type JournalReader, type RunRow } from '../../journal/index.ts'
 import { attemptsOf, calledNoModel, inputOf, noticeRegister, nowOf, outputOf, taskHandler } from '../../loop/read.ts';
 import { duration, line, printJson, table } from '../print.ts';
 import { daemonOf } from '../daemon-state.ts';
-import { readJournal } from '../place.ts';
+import { readJournalAtOnce } from '../place.ts';
 
 const newest = 20;
 
@@ -62,10 +62,10 @@ export const statusOf = (reader: JournalReader | undefined, { all }: { readonly 
 };
 
 export const status = async (options: { readonly all?: boolean; readonly json?: boolean }): Promise<void> => {
-  const { place, reader } = await readJournal();
+  const { stateHome, reader } = await readJournalAtOnce();
   const { owner, daemon, notices, shown, count } = statusOf(reader, { all: options.all === true });
   if (options.json === true) {
-    printJson({ stateHome: place.stateHome, owner, daemon, notices, runs: shown.map(summaryOf) });
+    printJson({ stateHome, owner, daemon, notices, runs: shown.map(summaryOf) });
     return;
   }
   for (const notice of notices) line(`! ${oneLine(notice.sentence ?? notice.text ?? notice.kind, 400)}`);
