@@ -1,9 +1,11 @@
 // The working side of a scope (scope.ts holds its rules).
 import { Defect, Fault } from '../core/fault.ts';
+import type { EpochMs } from '../core/ids.ts';
 import { chargeAmounts, type Overdraft } from './budget-records.ts';
 import { canonicalJson } from './chain.ts';
 import { CancelledError } from './cancelled-error.ts';
 import { type ErrorRecord, errorRecord, faultOfRecord } from './error-record.ts';
+import { jitterMs } from './jitter.ts';
 import { decodeJson } from './json.ts';
 import { assertName } from './names.ts';
 import { never } from './never.ts';
@@ -32,6 +34,8 @@ export const createScope = (options: {
   readonly steps: Map<string, StepRow>;
   readonly store: Store;
   readonly stopping: AbortSignal;
+  readonly clock: () => EpochMs;
+  readonly chance: () => number;
 }): Scope => {
   const { run, limits, steps, store, stopping } = options;
   const used = new Set<string>();
@@ -48,6 +52,10 @@ export const createScope = (options: {
     doom ??= found;
     return found;
   };
+
+  /** By its jitter; drawn here and not in a write, whose work may be run again. */
+  const putOff = (nextTryAt: number | undefined): number | undefined =>
+    nextTryAt === undefined ? undefined : nextTryAt + jitterMs(nextTryAt - options.clock(), options.chance());
 
   const stopReason = (): Fault | undefined => {
     for (const signal of [store.stopped, stopping]) if (signal.aborted) return signal.reason as Fault;
@@ -253,11 +261,12 @@ export const createScope = (options: {
     },
 
     retry: async (step, charge) => {
+      const put = { ...step, nextTryAt: putOff(step.nextTryAt) };
       const over = await store.write((transaction) => {
-        writeRetry(transaction, run.id, step, detailsOf(charge === undefined ? {} : { charge }));
+        writeRetry(transaction, run.id, put, detailsOf(charge === undefined ? {} : { charge }));
         return settleCharge(transaction, charge);
       });
-      const waiting = { ...step, error: undefined };
+      const waiting = { ...put, error: undefined };
       steps.set(step.key, waiting);
       overdraw(over);
       return waiting;

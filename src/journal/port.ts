@@ -95,7 +95,10 @@ export interface RunRow {
   readonly purgedAt: EpochMs | undefined;
 }
 
-/** How a failed step is tried again. The n-th retry waits `baseMs * factor^(n-1)`, at most `capMs`. */
+/**
+ * How a failed step is tried again. The n-th retry waits `baseMs * factor^(n-1)`, at most `capMs`, and up to a quarter of that longer by
+ * `EngineOptions.chance`, so that many that failed together do not come back together.
+ */
 export interface RetryPolicy {
   /** Most retries after the first try: 2 means at most three tries. */
   readonly max: number;
