@@ -31,7 +31,8 @@ export const retriesConformance = (makeLab: MakeLab): void => {
     const handle = await engine.start(handler, null, start);
     await until(lab, 'it waits', () => factsOf(engine.reader, 'step.retried').length === 1);
     const [retried] = factsOf(engine.reader, 'step.retried');
-    const waitMs = (retried?.data as { readonly nextTryAt: number }).nextTryAt - (retried?.at ?? 0);
+    const { nextTryAt = 0 } = (retried?.data ?? {}) as { readonly nextTryAt?: number };
+    const waitMs = nextTryAt - (retried?.at ?? 0);
     // Counted from the failure, and the fact is written a moment later.
     expect(waitMs).toBeLessThanOrEqual(wantedMs);
     expect(waitMs).toBeGreaterThan(wantedMs - 9_000);
