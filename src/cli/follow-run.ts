@@ -23,9 +23,14 @@ export const followRun = async (request: {
   const { reader, run: followed, print, signal, afterSeq = 0, generation = 1 } = request;
   const seen = new Map<string, number>([[followed, afterSeq]]);
 
+  let newest: number | undefined;
   const tellNew = (): void => {
+    // Of a thousand runs only those that said something are asked.
+    const news = reader.streamNews(newest);
+    const asked = newest === undefined ? [...seen.keys()] : news.runs.filter((run) => seen.has(run));
+    newest = news.newest;
     // A run that is named by one entry is read in the same look, so that its end is not told after the tick's.
-    for (let [...runs] = seen.keys(), at = 0; at < runs.length; at += 1) {
+    for (let runs = asked, at = 0; at < runs.length; at += 1) {
       const run = runs[at] ?? '';
       for (const entry of reader.stream(run, progressStream, seen.get(run) ?? 0)) {
         seen.set(run, entry.seq);

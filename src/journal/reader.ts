@@ -18,7 +18,7 @@ import { listSignals } from './signal-records.ts';
 import { runQuery } from './run-filter.ts';
 import { assertKnownSchema, journalFile, schemaVersion } from './schema.ts';
 import { storageFault, storageTrouble } from './storage-error.ts';
-import { readStream } from './streams.ts';
+import { readStream, streamNews } from './streams.ts';
 
 /** Most facts of one answer; ask again with `afterSeq` for more. */
 const factsMax = 10_000;
@@ -168,6 +168,7 @@ export const createReader = (
     registerEntry: (register, key) => reading(() => (isFirstSchema ? undefined : findRegisterEntry(queries, register, key))),
     register: (register, filter) => reading(() => (isFirstSchema ? [] : listRegister(queries, register, filter))),
     stream: (run, stream, afterSeq = 0) => reading(() => (isFirstSchema ? [] : readStream(queries, { run, stream, afterSeq }))),
+    streamNews: (afterSeq) => reading(() => (isFirstSchema ? { newest: afterSeq ?? 0, runs: [] } : streamNews(queries, afterSeq))),
     signals: (run) =>
       reading(() =>
         isFirstSchema ? [] : listSignals(queries, run).map((signal) => ({ ...signal, payload: resolvePayload(blobs, signal.payload) })),

@@ -98,6 +98,17 @@ export const trimStreams = (transaction: Transaction, run: string, limits: Strea
   }
 };
 
+/** See `JournalReader.streamNews`. */
+export const streamNews = (queries: Queries, afterSeq?: number): { readonly newest: number; readonly runs: readonly string[] } => {
+  if (afterSeq === undefined) {
+    const newest = queries.get('SELECT ifnull(max(seq), 0) AS seq FROM streams');
+    return { newest: newest === undefined ? 0 : numberAt(newest, 'seq'), runs: [] };
+  }
+  const rows = queries.all('SELECT seq, run FROM streams WHERE seq > ? ORDER BY seq LIMIT ?', afterSeq, answerMax);
+  const last = rows.at(-1);
+  return { newest: last === undefined ? afterSeq : numberAt(last, 'seq'), runs: [...new Set(rows.map((row) => textAt(row, 'run')))] };
+};
+
 /** Events of one stream in order, at most 10,000. An event `{"$dropped": n}` stands for n events that were taken away. */
 export const readStream = (
   queries: Queries,

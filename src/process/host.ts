@@ -18,16 +18,16 @@ import { isAlive, selfIdentity } from './identity.ts';
 import { readClaim, readResult, readSpec, takeClaim, writeSpec } from './job-files.ts';
 import type { Claim } from './job-files.ts';
 import type { ProcessHost, ProcessSpec } from './port.ts';
+import { holdBack } from './priority.ts';
 import { markName } from './process-table.ts';
 import { packEnv } from './shim-env.ts';
-import { endTree } from './sweep.ts';
+import { sweepMarked } from './sweep.ts';
 
 /** A shim takes its job within a tenth of a second on an idle machine; one that has not by then is kept from ever doing so. */
 const claimBoundMs = 60_000;
 const claimPauseMs = 10;
 /** A start takes most of a processor: a thousand at once would all come too late, one after another they all come. */
 const startsAtOnce = Math.max(4, 2 * availableParallelism());
-const sweepBoundMs = 10_000;
 const shimLogLetters = 400;
 
 /** What runs the shim straight from the sources. */
@@ -90,6 +90,8 @@ const startShim = (options: HostOptions, job: { readonly jobDir: string; readonl
     child.once('error', (error) => failed(error.message));
     child.once('exit', (code, signal) => failed(`it ended with ${signal ?? `exit code ${code}`}.`));
     child.unref();
+    // It lowers itself as well; its start is the dearest part of its life.
+    if (child.pid !== undefined) holdBack(child.pid);
     return { launch, failure: () => failure, giveUp: () => void child.kill('SIGKILL') };
   } catch (error) {
     // Environment too large, or not expressible at all (a NUL in it).
@@ -152,8 +154,5 @@ export const createProcessHost = (options: HostOptions): ProcessHost => ({
     return revokeClaim(jobDir, 'The start was revoked before it happened.').by === 'revoked' ? 'revoked' : 'claimed';
   },
 
-  async sweep(marker) {
-    const swept = await endTree({ leader: undefined, known: [], self: process.pid, marker, boundMs: sweepBoundMs });
-    return swept.killed.length;
-  },
+  sweep: sweepMarked,
 });

@@ -3,7 +3,7 @@
 // Where /proc is missing (macOS) the start time is the text that `ps` prints, exact to one second only: a number given out again
 // within the same second would pass for the same process. A boot id is asked from the kernel there too.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs';
 
 import { assert } from '../core/fault.ts';
 import type { ProcessIdentity } from './port.ts';
@@ -18,6 +18,8 @@ export interface ProcStat {
   readonly state: string;
   readonly parent: number;
   readonly group: number;
+  /** Field 20. */
+  readonly threads: number;
   /** Field 22, in clock ticks since boot. */
   readonly startTime: string;
 }
@@ -25,19 +27,36 @@ export interface ProcStat {
 /** @returns `undefined` for a text that is not a whole line. The name in brackets may itself hold blanks and brackets. */
 export const parseStat = (text: string): ProcStat | undefined => {
   const nameEnd = text.lastIndexOf(')');
-  const [state, parent, group] = text.slice(nameEnd + 2).split(' ');
-  const startTime = text.slice(nameEnd + 2).split(' ')[19];
+  const fields = text.slice(nameEnd + 2).split(' ');
+  const [state, parent, group] = fields;
+  const startTime = fields[19];
   if (nameEnd < 0 || state === undefined || startTime === undefined) return undefined;
-  return { pid: Number.parseInt(text, 10), state, parent: Number(parent), group: Number(group), startTime };
+  return { pid: Number.parseInt(text, 10), state, parent: Number(parent), group: Number(group), threads: Number(fields[17]), startTime };
+};
+
+/** Filled and emptied within one call. */
+const page = Buffer.alloc(16 * 1_024);
+
+/**
+ * A file of /proc as far as a page holds it, `undefined` when it cannot be read. Three calls of the system: thousands of shims ask every
+ * second, and `readFileSync` makes five.
+ */
+export const readProc = (file: string): string | undefined => {
+  let handle: number | undefined;
+  try {
+    handle = openSync(file, 'r');
+    return page.toString('latin1', 0, readSync(handle, page, 0, page.length, null));
+  } catch {
+    return undefined;
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
 };
 
 /** @returns `undefined` when there is no such process. */
 export const readStat = (pid: number): ProcStat | undefined => {
-  try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    return undefined;
-  }
+  const text = readProc(`/proc/${pid}/stat`);
+  return text === undefined ? undefined : parseStat(text);
 };
 
 const printed = (program: string, args: readonly string[]): string => {

@@ -5,3 +5,5 @@ export type { HostOptions } from './host.ts';
 export { identityOf, isAlive, sameIdentity, selfIdentity } from './identity.ts';
 export { viewOutput, type OutputView } from './read-output.ts';
 export { holdBack, stepBack } from './priority.ts';
+export { markName } from './process-table.ts';
+export { sweepMarked } from './sweep.ts';

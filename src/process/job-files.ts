@@ -6,7 +6,7 @@
 //   control.json  the first request to end it
 //   result.json   how it ended; there only when everything else is complete
 //   stdout.log, stderr.log (and segments, see stream-layout.ts), shim.log (what the shim itself had to complain about)
-import { closeSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, readFileSync, renameSync, rmSync, writeSync } from 'node:fs';
 import path from 'node:path';
 
 import type { ProcessEnd, ProcessIdentity, ProcessResult, ProcessSpec } from './port.ts';
@@ -109,8 +109,9 @@ export const readSpec = (jobDir: string): StoredSpec | undefined => read(jobDir,
 export const readClaim = (jobDir: string): Claim | undefined => read(jobDir, 'claim') as Claim | undefined;
 export const readProgram = (jobDir: string): StoredProgram | undefined => read(jobDir, 'program') as StoredProgram | undefined;
 export const readResult = (jobDir: string): StoredResult | undefined => read(jobDir, 'result') as StoredResult | undefined;
+/** Asked at every tick, and as a rule there is none: an error with its stack would cost more than the look. */
 export const readControl = (jobDir: string): EndRequest | undefined =>
-  (read(jobDir, 'control') as { readonly end: EndRequest } | undefined)?.end;
+  existsSync(fileOf(jobDir, 'control')) ? (read(jobDir, 'control') as { readonly end: EndRequest } | undefined)?.end : undefined;
 
 export const writeSpec = (jobDir: string, spec: StoredSpec): void => replace(jobDir, 'spec', spec);
 export const writeProgram = (jobDir: string, program: StoredProgram): void => replace(jobDir, 'program', program);

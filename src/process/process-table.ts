@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 
-import { hasProc, readStat, selfIdentity } from './identity.ts';
+import { hasProc, readProc, readStat, selfIdentity } from './identity.ts';
+import type { ProcStat } from './identity.ts';
 import type { ProcessIdentity } from './port.ts';
 
 export interface ProcessRow {
@@ -80,11 +81,13 @@ export const readTable = (marker: string): readonly ProcessRow[] => (hasProc ? p
  * Direct children of one process, threads' children included. Cheap (reads only this process), so that it can be asked every second.
  * Empty where the kernel does not offer the file.
  */
-export const childrenOf = (pid: number): readonly number[] => {
+export const childrenOf = ({ pid, threads }: Pick<ProcStat, 'pid' | 'threads'>): readonly number[] => {
   try {
-    return readdirSync(`/proc/${pid}/task`).flatMap((thread) =>
-      readFileSync(`/proc/${pid}/task/${thread}/children`, 'latin1').split(' ').filter(Boolean).map(Number),
-    );
+    const tasks = threads === 1 ? [String(pid)] : readdirSync(`/proc/${pid}/task`);
+    return tasks.flatMap((task) => {
+      const text = readProc(`/proc/${pid}/task/${task}/children`) ?? '';
+      return text === '' ? [] : text.split(' ').filter(Boolean).map(Number);
+    });
   } catch {
     return [];
   }

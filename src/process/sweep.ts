@@ -10,7 +10,7 @@
 // systemd, cron). Catching the first would take PR_SET_CHILD_SUBREAPER or a cgroup, which Node does not offer.
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { identityOf, sameProcess, signalProcess } from './identity.ts';
+import { hasProc, readStat, sameProcess, signalProcess } from './identity.ts';
 import type { ProcessIdentity } from './port.ts';
 import { childrenOf, readTable } from './process-table.ts';
 import type { ProcessRow } from './process-table.ts';
@@ -76,6 +76,12 @@ export const endTree = async (query: TreeQuery & { readonly marker: string; read
   }
 };
 
+const sweepBoundMs = 10_000;
+
+/** Ends everything that carries a marker, wherever it hangs. @returns how many processes were killed */
+export const sweepMarked = async (marker: string): Promise<number> =>
+  (await endTree({ leader: undefined, known: [], self: process.pid, marker, boundMs: sweepBoundMs })).killed.length;
+
 const keyOf = (identity: ProcessIdentity): string => `${identity.pid}/${identity.startTime}`;
 
 const lineageSize = 4_096;
@@ -94,16 +100,18 @@ export class Lineage {
   }
 
   look(): void {
+    // Without /proc nothing tells the children of a process.
+    if (!hasProc) return;
+    const { bootId } = this.#root;
     const found = new Map<number, ProcessIdentity>();
-    const queue = [this.#root, ...this.#members];
+    /** Children are new to us: whoever has the number now is meant. */
+    const queue: (ProcessIdentity | number)[] = [this.#root, ...this.#members];
     for (let one = queue.shift(); one !== undefined && found.size < lineageSize; one = queue.shift()) {
-      const now = identityOf(one.pid);
-      if (now === undefined || !sameProcess(now, one) || found.has(one.pid)) continue;
-      found.set(one.pid, one);
-      for (const child of childrenOf(one.pid)) {
-        const identity = identityOf(child);
-        if (identity !== undefined) queue.push(identity);
-      }
+      const pid = typeof one === 'number' ? one : one.pid;
+      const stat = found.has(pid) ? undefined : readStat(pid);
+      if (stat === undefined || (typeof one !== 'number' && one.startTime !== stat.startTime)) continue;
+      found.set(pid, { pid, startTime: stat.startTime, bootId });
+      queue.push(...childrenOf(stat));
     }
     found.delete(this.#root.pid);
     this.#members = [...found.values()];

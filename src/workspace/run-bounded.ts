@@ -24,7 +24,7 @@ export const runBounded = (call: BoundedCall, waitsFor: 'machine' | 'network'): 
  */
 export const runThroughRunner = (argv: readonly string[]): (() => void) => {
   const runner = startRunner(argv);
-  run = runner.run;
+  run = (call) => runner.run(call);
   return () => {
     run = runHere;
     runner.close();

@@ -15,18 +15,17 @@ const answer = (message: RunnerAnswer): void => {
   if (process.connected) process.send?.(message, undefined, undefined, () => {});
 };
 
-process.on('message', ({ id, call }: RunnerRequest) => {
+const serve = async ({ id, call }: RunnerRequest): Promise<void> => {
   let pid: number | undefined;
-  void runHere(call, (started) => {
+  const end = await runHere(call, (started) => {
     pid = started;
     running.add(started);
     holdBack(started);
-    answer({ id, pid: started });
-  }).then((end) => {
-    if (pid !== undefined) running.delete(pid);
-    answer({ id, end });
   });
-});
+  if (pid !== undefined) running.delete(pid);
+  answer({ id, end });
+};
+process.on('message', (request: RunnerRequest) => void serve(request));
 
 process.once('disconnect', () => {
   void (async () => {

@@ -68,7 +68,14 @@ describe('which processes belong to a tree', () => {
 describe('identity', () => {
   test('IDN-01 a stat line is read although the name holds blanks and brackets', () => {
     const fields = Array.from({ length: 49 }, (_, index) => String(index + 4));
-    expect(parseStat(`42 (a ) b (c) S ${fields.join(' ')}`)).toEqual({ pid: 42, state: 'S', parent: 4, group: 5, startTime: '22' });
+    expect(parseStat(`42 (a ) b (c) S ${fields.join(' ')}`)).toEqual({
+      pid: 42,
+      state: 'S',
+      parent: 4,
+      group: 5,
+      threads: 20,
+      startTime: '22',
+    });
     expect(parseStat('')).toBeUndefined();
   });
 

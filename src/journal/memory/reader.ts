@@ -45,6 +45,11 @@ export const createMemoryReader = (state: MemoryState): JournalReader => ({
     state.streams
       .filter((event) => event.run === run && event.stream === stream && event.seq > afterSeq)
       .map(({ seq, at, event }) => structuredClone({ seq, at, event })),
+  streamNews: (afterSeq) => {
+    if (afterSeq === undefined) return { newest: state.streams.at(-1)?.seq ?? 0, runs: [] };
+    const news = state.streams.filter((event) => event.seq > afterSeq).slice(0, 10_000);
+    return { newest: news.at(-1)?.seq ?? afterSeq, runs: [...new Set(news.map((event) => event.run))] };
+  },
   signals: (run) =>
     state.signals
       .filter((signal) => signal.run === run)

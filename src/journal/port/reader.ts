@@ -102,6 +102,11 @@ export interface JournalReader extends Disposable {
   register(register: string, filter?: RegisterFilter): readonly RegisterEntry[];
   /** Events behind `afterSeq`, in order. */
   stream(run: string, stream: string, afterSeq?: number): readonly StreamEvent[];
+  /**
+   * Which runs have events behind `afterSeq`, of any stream, and the newest `seq` of all: whoever follows many runs asks only those for more.
+   * At most 10,000 events are looked at; `newest` is that of the last one. Without `afterSeq`: no runs, and the newest of all.
+   */
+  streamNews(afterSeq?: number): { readonly newest: number; readonly runs: readonly string[] };
   /** Signals of a run, oldest first; of the engine itself for the run ''. */
   signals(run: string): readonly SignalRow[];
   health(): JournalHealth;

@@ -16,6 +16,10 @@ export const streamsConformance = (makeLab: MakeLab): void => {
     expect(events.map(({ event }) => event)).toEqual([{ line: 'a' }, { line: 'b' }, { line: 'c' }]);
     expect(engine.reader.stream('r1', 'log', events[0]?.seq).map(({ event }) => event)).toEqual([{ line: 'b' }, { line: 'c' }]);
     expect(engine.reader.stream('r1', 'none')).toEqual([]);
+    const { newest } = engine.reader.streamNews();
+    expect(newest).toBeGreaterThanOrEqual(events[2]?.seq ?? Infinity);
+    expect(engine.reader.streamNews(0)).toEqual({ newest, runs: ['r1'] });
+    expect(engine.reader.streamNews(newest)).toEqual({ newest, runs: [] });
     expect(JSON.stringify(engine.reader.facts())).not.toContain('"line"');
   });
 
