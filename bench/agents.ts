@@ -21,6 +21,8 @@ const { values } = parseArgs({
 const agents = Number(values.agents);
 const linesBefore = 100;
 const linesAfter = 100;
+/** Agents end in their own time: once all are alive at one moment, they go on one after another over this long. */
+const endsOverS = 120;
 /** Longest time for the whole. */
 const boundMs = 300_000 + agents * 4_000;
 
@@ -31,12 +33,13 @@ const env = { PATH: process.env['PATH'], HOME: root, XDG_STATE_HOME: path.join(r
 const stateHome = stateHomeOf({ commonDir: path.join(repo, '.git'), stateRoot: path.join(root, 'state', 'gyre') });
 const note = (text: string): void => void process.stderr.write(`${text}\n`);
 
-// Opening a FIFO for reading waits, without polling, until somebody opens it for writing: then all go on at once.
+// Opening a FIFO for reading waits, without polling, until somebody opens it for writing.
 const agent = `key="\${GYRE_TASK#item:}"; home="$(dirname "$0")"
 say() { while [ $1 -le $2 ]; do echo "$key $1 ................................................................"; set -- $(($1 + 1)) $2; done; }
 say 1 ${linesBefore}
 echo "$key" >> "$home/arrived"
 : < "$home/gate"
+sleep $((\${key#t} % ${endsOverS}))
 say ${linesBefore + 1} ${linesBefore + linesAfter}
 mkdir -p out; echo done > "out/$key"
 `;

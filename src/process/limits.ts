@@ -9,6 +9,9 @@ export const tickMs = 200;
 /** Limits of a program that has run for a while need not be held to a fifth of a second, and a thousand shims tick on one machine. */
 const calmTickMs = 1_000;
 const calmAfterMs = 10_000;
+/** On a machine with more work than processors the looks of a thousand shims would be most of the work. */
+const longestTickMs = 5_000;
+const usualLoad = 2;
 const lateMs = 3_000;
 /** Less difference between the two clocks than this is rounding. */
 const sleepFloorMs = 2_000;
@@ -17,16 +20,29 @@ export interface Watch {
   readonly startedAt: number;
   readonly lastOutputAt: number;
   readonly lastTickAt: number;
+  /** When the next tick is due. */
+  readonly nextTickAt: number;
   /** Time that stands for nobody, as far as the monotonic clock saw it. */
   readonly stoppedMs: number;
   /** All time in which the shim stood still, sleep of the machine included. */
   readonly suspendedMs: number;
 }
 
-/** How long to the next tick of a program that has run so long. */
-export const nextTickMs = (ranMs: number): number => (ranMs < calmAfterMs ? tickMs : calmTickMs);
+/**
+ * How long to the next tick of a program that has run so long.
+ * @param load programs that want to run, for each processor (getloadavg(3), one minute)
+ */
+export const nextTickMs = (ranMs: number, load: number): number =>
+  ranMs < calmAfterMs ? tickMs : Math.min(longestTickMs, calmTickMs * Math.max(1, load / usualLoad));
 
-export const startWatch = (now: number): Watch => ({ startedAt: now, lastOutputAt: now, lastTickAt: now, stoppedMs: 0, suspendedMs: 0 });
+export const startWatch = (now: number): Watch => ({
+  startedAt: now,
+  lastOutputAt: now,
+  lastTickAt: now,
+  nextTickAt: now + tickMs,
+  stoppedMs: 0,
+  suspendedMs: 0,
+});
 
 export const sawOutput = (watch: Watch, now: number): Watch => ({ ...watch, lastOutputAt: now });
 
@@ -34,17 +50,20 @@ export interface Tick {
   readonly now: number;
   /** By how much the clock that counts sleep ran ahead of the monotonic one since the last tick. */
   readonly sleptMs: number;
+  /** See `nextTickMs`. */
+  readonly load: number;
   readonly limits: Pick<ProcessLimits, 'deadlineMs' | 'idleMs'>;
 }
 
 /** The watch after one tick, and which limit is over, if any. The deadline goes first. */
 export const onTick = (watch: Watch, tick: Tick): { readonly watch: Watch; readonly over: 'deadline' | 'idle' | undefined } => {
-  const gapMs = tick.now - watch.lastTickAt - nextTickMs(watch.lastTickAt - watch.startedAt);
+  const gapMs = tick.now - watch.nextTickAt;
   const stoppedMs = gapMs > lateMs ? gapMs : 0;
   const next: Watch = {
     ...watch,
     lastOutputAt: Math.min(tick.now, watch.lastOutputAt + stoppedMs),
     lastTickAt: tick.now,
+    nextTickAt: tick.now + nextTickMs(tick.now - watch.startedAt, tick.load),
     stoppedMs: watch.stoppedMs + stoppedMs,
     suspendedMs: watch.suspendedMs + stoppedMs + (tick.sleptMs > sleepFloorMs ? tick.sleptMs : 0),
   };

@@ -1,10 +1,10 @@
 // The shim's clockwork: every tick it looks at the limits, at the owner, and for a request to end.
-import { uptime } from 'node:os';
+import { availableParallelism, loadavg, uptime } from 'node:os';
 
 import { isAlive } from './identity.ts';
 import { readControl } from './job-files.ts';
 import type { StoredSpec } from './job-files.ts';
-import { nextTickMs, onTick, sawOutput, startWatch } from './limits.ts';
+import { onTick, sawOutput, startWatch, tickMs } from './limits.ts';
 import type { Watch } from './limits.ts';
 import type { ProcessEnd } from './port.ts';
 import { holdBack } from './priority.ts';
@@ -21,6 +21,9 @@ export interface Watching {
 
 /** How far the clock that counts sleep of the machine is ahead of the monotonic one. */
 const sleepClockMs = (): number => uptime() * 1_000 - performance.now();
+
+/** Programs that want to run, for each processor. */
+const load = (): number => (loadavg()[0] ?? 0) / availableParallelism();
 
 /** Calls `ask` with the reason as soon as there is one to end the program; maybe again at later ticks. */
 export const startWatching = (job: {
@@ -39,7 +42,7 @@ export const startWatching = (job: {
   const tick = (): void => {
     const sleptNow = sleepClockMs();
     const now = performance.now();
-    const { watch: next, over } = onTick(watch, { now, sleptMs: sleptNow - slept, limits: spec.limits });
+    const { watch: next, over } = onTick(watch, { now, sleptMs: sleptNow - slept, load: load(), limits: spec.limits });
     watch = next;
     slept = sleptNow;
     // A timer is a millisecond early or late.
@@ -52,9 +55,9 @@ export const startWatching = (job: {
     if (control !== undefined) ask(control);
     if (over !== undefined) ask(over);
     if (spec.whenOwnerDies === 'end' && !isAlive(spec.owner)) ask('owner-died');
-    timer = setTimeout(tick, nextTickMs(watch.lastTickAt - watch.startedAt));
+    timer = setTimeout(tick, watch.nextTickAt - now);
   };
-  let timer = setTimeout(tick, nextTickMs(0));
+  let timer = setTimeout(tick, tickMs);
   return {
     sawOutput: () => {
       watch = sawOutput(watch, performance.now());

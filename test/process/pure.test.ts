@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 
 import { identityOf, isAlive, selfIdentity } from '../../src/process/index.ts';
 import { parseStat } from '../../src/process/identity.ts';
-import { onTick, sawOutput, startWatch, tickMs } from '../../src/process/limits.ts';
+import { nextTickMs, onTick, sawOutput, startWatch, tickMs } from '../../src/process/limits.ts';
 import { hasMark, parsePsLine } from '../../src/process/process-table.ts';
 import type { ProcessRow } from '../../src/process/process-table.ts';
 import { treeOf } from '../../src/process/sweep.ts';
@@ -99,7 +99,7 @@ describe('limits', () => {
     let watch = startWatch(0);
     for (const now of ticks) {
       if (options.outputAt?.includes(now) === true) watch = sawOutput(watch, now);
-      const seen = onTick(watch, { now, sleptMs: options.sleptMs ?? 0, limits });
+      const seen = onTick(watch, { now, sleptMs: options.sleptMs ?? 0, load: 0, limits });
       watch = seen.watch;
       if (seen.over !== undefined) return { over: seen.over, at: now, watch };
     }
@@ -124,10 +124,18 @@ describe('limits', () => {
     expect(run([200], { sleptMs: 900 }).watch.suspendedMs).toBe(0);
   });
 
+  test('LIM-03 looks come seldom where the machine has more work than processors, and at least every five seconds', () => {
+    expect([nextTickMs(0, 99), nextTickMs(60_000, 0), nextTickMs(60_000, 4), nextTickMs(60_000, 99)]).toEqual([200, 1_000, 2_000, 5_000]);
+    // A tick that comes when it was due is no gap, however long it was put off.
+    const first = onTick(startWatch(0), { now: 200, sleptMs: 0, load: 0, limits });
+    const late = onTick({ ...first.watch, lastOutputAt: 20_000, nextTickAt: 25_000 }, { now: 25_000, sleptMs: 0, load: 99, limits });
+    expect(late).toMatchObject({ over: 'deadline', watch: { stoppedMs: 0 } });
+  });
+
   test('LIM-03 no limit, no end', () => {
     const seen = onTick(
-      { ...startWatch(0), lastTickAt: 1e9 - tickMs },
-      { now: 1e9, sleptMs: 0, limits: { deadlineMs: undefined, idleMs: undefined } },
+      { ...startWatch(0), nextTickAt: 1e9 },
+      { now: 1e9, sleptMs: 0, load: 0, limits: { deadlineMs: undefined, idleMs: undefined } },
     );
     expect(seen.over).toBeUndefined();
   });
