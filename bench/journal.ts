@@ -12,14 +12,20 @@ import type { ProcessHost } from '../src/process/index.ts';
 import { openFloor } from './journal-floor.ts';
 import { machineFacts, median, printTable } from './table.ts';
 
-const { values: flags } = parseArgs({ options: { json: { type: 'boolean' }, facts: { type: 'string', default: '1000000' } } });
-const roundsEach = 5;
+const { values: flags } = parseArgs({
+  options: {
+    json: { type: 'boolean' },
+    facts: { type: 'string', default: '1000000' },
+    shapes: { type: 'string', default: '1x400,100x20,1000x5' },
+    rounds: { type: 'string', default: '5' },
+  },
+});
+const roundsEach = Number(flags.rounds);
 const openRuns = 10;
-const shapes = [
-  { runs: 1, steps: 400 },
-  { runs: 100, steps: 20 },
-  { runs: 1_000, steps: 5 },
-];
+const shapes = flags.shapes.split(',').map((shape) => {
+  const [runs = 1, steps = 1] = shape.split('x').map(Number);
+  return { runs, steps };
+});
 
 const noProcesses: ProcessHost = {
   open: () => Promise.reject(new Error('This bench starts no process.')),
