@@ -57,7 +57,7 @@ import {
 import { lazyForge } from './forge.ts';
 import type { Place } from './place.ts';
 import { entryArgv } from './entries.ts';
-import { ticksWithJobs } from './housekeeping.ts';
+import { keepPruned, ticksWithJobs } from './housekeeping.ts';
 import { runsWithJobs, tidyStateHome } from './tidy-state-home.ts';
 
 export interface ComposeOptions {
@@ -196,6 +196,7 @@ export const openCycle = async (
     const tick = createTick(parts, dispatcher, options.reporter);
     const recovered = await engine.serve([tick, task]);
     for (const handle of recovered) dispatcher.take(handle);
+    const endPruning = keepPruned({ engine, stateHome, workspaces: tools.workspaces });
     return {
       engine,
       parts,
@@ -207,6 +208,7 @@ export const openCycle = async (
       recovered,
       interrupt: () => engine.cancelAll(interrupted),
       [Symbol.asyncDispose]: async () => {
+        await endPruning();
         await engine[Symbol.asyncDispose]();
         await tools.pool.close();
         await claims.close();

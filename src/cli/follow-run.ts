@@ -8,7 +8,7 @@ const pollMs = 150;
 /**
  * Tells what a run (of a tick or a task) in another process does, line by line, until it has ended.
  * @param request `print` gets one line; `signal` ends the following (not the tick)
- * @throws Fault ENGINE_GONE when the engine died while it was followed
+ * @throws Fault ENGINE_GONE when the engine died while it was followed, RUN_NEEDS_PERSON when it stands still until somebody decided
  */
 export const followRun = async (request: {
   readonly reader: JournalReader;
@@ -43,6 +43,7 @@ export const followRun = async (request: {
     const row = reader.run(followed);
     tellNew();
     if (row?.endedAt !== undefined && row.generation >= generation) return row;
+    if (row?.attention !== undefined) throw new Fault('RUN_NEEDS_PERSON', `Run ${row.id} needs a person: ${row.attention.message}`);
     if (reader.owner()?.alive !== true)
       throw new Fault('ENGINE_GONE', 'The engine that worked on this has died.', {
         hint: 'Nothing that was recorded is lost: start it again with gyre up, or go on with gyre run.',

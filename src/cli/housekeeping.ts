@@ -1,10 +1,11 @@
-// What a daemon that stays up for months would pile up: output of past discoveries, and the steps of runs that ended long ago.
+// What a daemon that stays up for months would pile up: output of past discoveries, workspaces that hold nothing, and the steps of runs that ended long ago.
 import path from 'node:path';
 import { epochMs } from '../core/ids.ts';
 import { type Engine, runJobsFolder } from '../journal/index.ts';
 import { tickHandler } from '../loop/index.ts';
 import type { RotatingLog } from '../server/index.ts';
-import { removeFolder } from '../workspace/index.ts';
+import { removeFolder, type WorkspaceManager } from '../workspace/index.ts';
+import { pruneWorkspaces } from './prune-workspaces.ts';
 
 /** Ticks whose output is kept for a look. */
 export const ticksWithJobs = 20;
@@ -56,4 +57,36 @@ export const keepHouse = ({
   };
   const timer = setInterval(look, lookMs);
   return () => clearInterval(timer);
+};
+
+/**
+ * Removes workspaces that hold nothing unlanded, at the same interval, as long as the engine is at work; each removal is a fact.
+ * @returns ends it, and waits for the look under way
+ */
+export const keepPruned = ({
+  engine,
+  stateHome,
+  workspaces,
+}: {
+  readonly engine: Pick<Engine, 'reader' | 'record'>;
+  readonly stateHome: string;
+  readonly workspaces: Pick<WorkspaceManager, 'release'>;
+}): (() => Promise<void>) => {
+  const seen = new Set<string>();
+  let looking: Promise<void> | undefined;
+  const prune = async (): Promise<void> => {
+    for (const run of await pruneWorkspaces({ reader: engine.reader, workspaces, stateHome, now: Date.now(), seen }))
+      await engine.record('workspace.pruned', { run });
+  };
+  const timer = setInterval(() => {
+    // An engine that cannot write any more says so by itself; the folder is gone all the same.
+    looking ??= prune()
+      .catch(() => undefined)
+      .finally(() => (looking = undefined));
+  }, lookMs);
+  timer.unref();
+  return async () => {
+    clearInterval(timer);
+    await looking;
+  };
 };

@@ -13,7 +13,8 @@ export const buildProgram = (): Command => {
     .addHelpText(
       'after',
       `
-Exit codes: 0 goal met or nothing to do, 2 bad usage or configuration, 3 parked (a person is needed), 4 stopped (a limit), 5 fault.`,
+Exit codes: 0 goal met or nothing to do, 2 bad usage or configuration, 3 parked (a person is needed), 4 stopped (a limit), 5 fault, 6 a daemon that was
+at work had to stop.`,
     );
 
   program

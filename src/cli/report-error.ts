@@ -33,7 +33,7 @@ const exitWith = (error: unknown, print: (line: string) => void): number => {
   if (error instanceof Fault) {
     print(`gyre: ${error.message}`);
     if (error.hint !== undefined) print(error.hint);
-    return exitCodes.fault;
+    return error.code === 'DAEMON_STOPPED' ? exitCodes.daemonStopped : exitCodes.fault;
   }
   // Asked to end before anything was at work: what there is to say was said when it was asked.
   if (error instanceof Error && 'code' in error && error.code === 'CANCELLED') return exitCodes.stopped;

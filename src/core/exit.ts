@@ -12,8 +12,11 @@ export type RunExit =
   /** Something broke that is neither the task's nor the agent's: the machine, git, Gyre. */
   | { readonly exit: 'fault'; readonly code: string; readonly why: string };
 
-/** Process exit codes. 2 is bad usage or configuration and belongs to no run. */
-export const exitCodes = { 'goal-met': 0, 'nothing-to-do': 0, usage: 2, parked: 3, stopped: 4, fault: 5 } as const;
+/**
+ * Process exit codes. Two belong to no run: 2 is bad usage or configuration, 6 a daemon that was at work and had to stop. Who starts
+ * daemons (`gyre service`) starts one again after 6, and not after 2 or 5, which at its start are refusals.
+ */
+export const exitCodes = { 'goal-met': 0, 'nothing-to-do': 0, usage: 2, parked: 3, stopped: 4, fault: 5, daemonStopped: 6 } as const;
 
 export const exitCodeOf = (exit: RunExit): number => exitCodes[exit.exit];
 

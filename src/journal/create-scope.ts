@@ -1,23 +1,18 @@
 // The working side of a scope (scope.ts holds its rules).
 import { Defect, Fault } from '../core/fault.ts';
-import { chargeAmounts, type Overdraft } from './budget-records.ts';
-import { canonicalJson } from './chain.ts';
+import type { EpochMs } from '../core/ids.ts';
+import type { Overdraft } from './budget-records.ts';
 import { CancelledError } from './cancelled-error.ts';
-import { type ErrorRecord, errorRecord, faultOfRecord } from './error-record.ts';
-import { decodeJson } from './json.ts';
 import { assertName } from './names.ts';
 import { never } from './never.ts';
-import { encodePayload, resolvePayload } from './payload.ts';
 import { parkRun } from './park-records.ts';
-import type { Amounts, Attention, RunRow } from './port.ts';
+import type { Attention, RunRow } from './port.ts';
 import type { StepRow } from './rows.ts';
 import type { Limits } from './run-records.ts';
-import { noteLongHistory, writeFailure, writeIntent, writeOutcome, writeRetry } from './step-records.ts';
 import type { Store } from './store.ts';
 import { overdrawn } from './overdrawn.ts';
-import type { Transaction } from './append.ts';
-
-import { freshStep, type Beside, type Scope } from './scope.ts';
+import { createRecords } from './scope-records.ts';
+import type { Scope } from './scope.ts';
 
 /** Most keys of one run, and when a fact warns of it. */
 const stepsMax = 10_000;
@@ -32,6 +27,8 @@ export const createScope = (options: {
   readonly steps: Map<string, StepRow>;
   readonly store: Store;
   readonly stopping: AbortSignal;
+  readonly clock: () => EpochMs;
+  readonly chance: () => number;
 }): Scope => {
   const { run, limits, steps, store, stopping } = options;
   const used = new Set<string>();
@@ -40,7 +37,6 @@ export const createScope = (options: {
   const controller = new AbortController();
   const suspension = new AbortController();
   let isClosed = false;
-  let isWarned = false;
   let doom: Defect | Fault | undefined;
 
   const broken = (sentence: string): Defect => {
@@ -105,55 +101,7 @@ export const createScope = (options: {
     throw full;
   };
 
-  /** The charge of an outcome, and what follows from it in the same transaction. */
-  const settleCharge = (transaction: Transaction, charge: Amounts | undefined): Overdraft | undefined => {
-    if (charge === undefined) return undefined;
-    const over = chargeAmounts(transaction, run.id, charge);
-    if (over?.onLimit === 'park') parkRun(transaction, run, { code: overdrawn(over).code, message: overdrawn(over).message });
-    return over;
-  };
-
-  const detailsOf = ({ details = {}, charge }: Beside): object => ({ ...details, ...(charge === undefined ? {} : { charge }) });
-
-  const fail = async (step: StepRow, thrown: unknown, beside: Beside = {}): Promise<never> => {
-    const error: ErrorRecord = errorRecord(thrown);
-    const failed = { ...step, state: 'failed' as const, generation: run.generation, outcome: undefined, error, nextTryAt: undefined };
-    const over = await store.write((transaction) => {
-      writeFailure(transaction, run.id, failed, detailsOf(beside));
-      beside.also?.(transaction);
-      return settleCharge(transaction, beside.charge);
-    });
-    steps.set(step.key, failed);
-    overdraw(over);
-    throw faultOfRecord(error, thrown);
-  };
-
-  const warnOnce = (transaction: Transaction): void => {
-    if (isWarned || used.size < stepsWarnAt) return;
-    noteLongHistory(transaction, run, { historyFrom: limits.historyFrom, keys: stepsWarnAt, keysMax: stepsMax });
-  };
-  /** Called after COMMIT, because the work of a write may be run again. */
-  const warned = (): void => {
-    isWarned ||= used.size >= stepsWarnAt;
-  };
-
-  const encodeOutcome = (step: StepRow, outcome: unknown): string | undefined =>
-    encodePayload(store.blobs, outcome, `The outcome of step ${JSON.stringify(step.key)}`);
-
-  const doneStep = (step: StepRow, outcome: string | undefined): StepRow => ({
-    ...step,
-    state: 'done',
-    generation: run.generation,
-    outcome,
-    error: undefined,
-    nextTryAt: undefined,
-  });
-
-  const writeDone = (transaction: Transaction, done: StepRow, beside: Beside): void => {
-    warnOnce(transaction);
-    writeOutcome(transaction, run.id, done, detailsOf(beside));
-    beside.also?.(transaction);
-  };
+  const records = createRecords({ ...options, overdraw, keys: { count: () => used.size, max: stepsMax, warnAt: stepsWarnAt } });
 
   return {
     run,
@@ -169,7 +117,7 @@ export const createScope = (options: {
     assertMayPerform,
     suspend,
     doom: () => doom,
-    fail,
+    ...records,
 
     enter: (key, kind) => {
       assertOpen();
@@ -208,71 +156,7 @@ export const createScope = (options: {
       return running;
     },
 
-    intend: async (key, kind, { plan = {}, details = {}, also } = {}) => {
-      const prior = steps.get(key);
-      const performed = (prior?.performed ?? 0) + 1;
-      const step = { ...freshStep(key, kind, run.generation), performed, plan, details: prior?.details };
-      await store.write((transaction) => {
-        writeIntent(transaction, run.id, step, details);
-        warnOnce(transaction);
-        also?.(transaction);
-      });
-      steps.set(key, step);
-      return step;
-    },
-
-    complete: async (step, outcome, beside = {}) => {
-      let text: string | undefined;
-      try {
-        text = encodeOutcome(step, outcome);
-      } catch (error) {
-        return fail(step, error, beside);
-      }
-      const done = doneStep(step, text);
-      const over = await store.write((transaction) => {
-        writeDone(transaction, done, beside);
-        return settleCharge(transaction, beside.charge);
-      });
-      warned();
-      steps.set(step.key, done);
-      overdraw(over);
-      return resolvePayload(store.blobs, decodeJson(text));
-    },
-
-    decide: async (step, decision) => {
-      const done = await store.write((transaction) => {
-        const decided = decision(transaction);
-        if (decided === undefined) return undefined;
-        const recorded = doneStep(step, encodeOutcome(step, decided.outcome));
-        writeDone(transaction, recorded, decided);
-        return recorded;
-      });
-      if (done === undefined) return undefined;
-      steps.set(step.key, done);
-      return { value: resolvePayload(store.blobs, decodeJson(done.outcome)) };
-    },
-
-    retry: async (step, charge) => {
-      const over = await store.write((transaction) => {
-        writeRetry(transaction, run.id, step, detailsOf(charge === undefined ? {} : { charge }));
-        return settleCharge(transaction, charge);
-      });
-      const waiting = { ...step, error: undefined };
-      steps.set(step.key, waiting);
-      overdraw(over);
-      return waiting;
-    },
-
     nameOf: (key) => (limits.historyFrom === 1 ? `${run.id}/${key}` : `${run.id}/g${limits.historyFrom}/${key}`),
-
-    charge: async (key, amounts) => {
-      const data = canonicalJson({ key, generation: run.generation, charge: amounts });
-      const over = await store.write((transaction) => {
-        transaction.fact({ kind: 'budget.charged', run: run.id, data });
-        return settleCharge(transaction, amounts);
-      });
-      overdraw(over);
-    },
 
     park,
 

@@ -44,7 +44,7 @@ type HandlerLeft = HandlerEnd | { readonly continued: string | undefined };
 export const execute = (tools: ExecutionTools, opening: RunOpening, handler: LoopHandler): Execution => {
   const { store } = tools;
   const { run } = opening;
-  const scope = createScope({ ...opening, store, stopping: tools.stopping });
+  const scope = createScope({ ...opening, store, stopping: tools.stopping, clock: tools.clock, chance: tools.chance });
   let cancelledFor: string | undefined;
   const onStop = (): void => {
     const reason = scope.stopReason();

@@ -37,15 +37,23 @@ export const resolvePayload = (blobs: Blobs, value: unknown): unknown =>
   isBlobReference(value) ? (JSON.parse(blobs.read(value)) as unknown) : value;
 
 /** A run whose input and output are read from their blobs when somebody looks at them, so that a lost blob hides no list of runs. */
-export const resolveRun = (blobs: Blobs, run: RunRow): RunRow =>
-  isBlobReference(run.input) || isBlobReference(run.output)
-    ? {
-        ...run,
-        get input() {
-          return resolvePayload(blobs, run.input);
-        },
-        get output() {
-          return resolvePayload(blobs, run.output);
-        },
-      }
-    : run;
+export const resolveRun = (blobs: Blobs, run: RunRow): RunRow => {
+  if (!isBlobReference(run.input) && !isBlobReference(run.output)) return run;
+  const input = once(() => resolvePayload(blobs, run.input));
+  const output = once(() => resolvePayload(blobs, run.output));
+  return {
+    ...run,
+    get input() {
+      return input();
+    },
+    get output() {
+      return output();
+    },
+  };
+};
+
+/** A blob of a row is read and checked once, however often somebody looks. */
+const once = <T>(read: () => T): (() => T) => {
+  let known: { readonly value: T } | undefined;
+  return () => (known ??= { value: read() }).value;
+};

@@ -29,7 +29,8 @@ const systemdPath = (text: string): string => text.replaceAll('%', '%%');
 
 /**
  * KillMode=process: agents outlive their engine on purpose, so that the next one adopts them; what has to end, the engine ends itself.
- * A refusal (exit code 2: configuration, 5: held by another) is not cured by starting again, and no fault may become a restart storm.
+ * A refusal to start (exit code 2: configuration, 5: held by another, not writable) is not cured by starting again. A fault while it was at
+ * work (6) is, since the next start settles what is left or is refused. No fault may become a restart storm.
  */
 export const systemdUnit = (request: ServiceRequest, level: 'user' | 'system'): string =>
   [
@@ -58,6 +59,18 @@ const xml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('
 const strings = (values: readonly string[], indent: string): string =>
   values.map((value) => `${indent}<string>${xml(value)}</string>`).join('\n');
 
+/**
+ * launchd starts again after every exit but 0, so a refusal to start has to look like one. A signal is handed on, and waited for again,
+ * because it ends the shell's own waiting; a child that ended by a signal ends the shell with a code above 128.
+ */
+const refusalsAreFinal = [
+  '"$@" & child=$!',
+  "trap 'kill -TERM $child' TERM INT HUP",
+  'wait $child; code=$?',
+  'while kill -0 $child 2>/dev/null; do wait $child; code=$?; done',
+  'case $code in 2|5) exit 0;; *) exit $code;; esac',
+].join('\n');
+
 /** AbandonProcessGroup is launchd's word for what KillMode=process is to systemd. */
 export const launchdPlist = (request: ServiceRequest): string => `<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
@@ -67,7 +80,7 @@ export const launchdPlist = (request: ServiceRequest): string => `<?xml version=
   <string>${xml(request.name)}</string>
   <key>ProgramArguments</key>
   <array>
-${strings(request.argv, '    ')}
+${strings(['/bin/sh', '-c', refusalsAreFinal, request.name, ...request.argv], '    ')}
   </array>
   <key>WorkingDirectory</key>
   <string>${xml(request.workingDirectory)}</string>

@@ -173,28 +173,44 @@ export const createWorkspaces = (options: {
     return infos;
   };
 
+  const turns = new Map<string, Promise<unknown>>();
+  /** A folder that is being removed is not opened meanwhile, nor the other way round. */
+  const inTurn = async <T>(run: string, act: () => Promise<T>): Promise<T> => {
+    const mine = (turns.get(run) ?? Promise.resolve()).then(act, act);
+    turns.set(run, mine);
+    try {
+      return await mine;
+    } finally {
+      if (turns.get(run) === mine) turns.delete(run);
+    }
+  };
+
   return {
-    open: async (run, base) => {
-      const at = await places();
-      await forgetStale(at);
-      return { dir: await openWorktree({ git, repository, places: at, nowMs: clock(), pool }, run, base) };
-    },
+    open: (run, base) =>
+      inTurn(run, async () => {
+        const at = await places();
+        await forgetStale(at);
+        return { dir: await openWorktree({ git, repository, places: at, nowMs: clock(), pool }, run, base) };
+      }),
 
     commit: async (run, attempt, base, message) =>
       commitCandidate({ git, repository, places: await places(), run, number: attempt, base, message, nowMs: clock() }),
 
     candidate: (run, attempt, base) => readCandidate(git, { run, number: attempt, base }),
 
-    release: async (run, landed) => {
-      const at = await places();
-      if (!(await isThere(at.worktree(run)))) {
-        await remove(run, at);
+    release: (run, landed, mayRemove = () => true) =>
+      inTurn(run, async () => {
+        const at = await places();
+        if (!(await isThere(at.worktree(run)))) {
+          await remove(run, at);
+          return [];
+        }
+        const { holds } = await look(run, at, landed);
+        if (holds.length > 0) return holds;
+        if (!mayRemove()) return ['live-run'];
+        await remove(run, at, true);
         return [];
-      }
-      const { holds } = await look(run, at, landed);
-      if (holds.length === 0) await remove(run, at, true);
-      return holds;
-    },
+      }),
 
     list: async (liveRuns) => {
       const at = await places();

@@ -48,8 +48,9 @@ export interface WorkspaceManager {
   commit(run: string, attempt: number, base: CommitSha, message: string): Promise<Candidate>;
   /** The candidate of an attempt if its ref exists. */
   candidate(run: string, attempt: number, base: CommitSha): Promise<Candidate | undefined>;
-  /** Removes the folder if nothing unlanded is in it (`landed` names commits whose trees are safe elsewhere). Returns what spoke against it. */
-  release(run: string, landed: readonly CommitSha[]): Promise<readonly WorkspaceInfo['holds'][number][]>;
+  /** Removes the folder if nothing unlanded is in it (`landed` names commits whose trees are safe elsewhere). Returns what spoke against it.
+   * @param mayRemove asked right before: where the run was opened again meanwhile, its folder stays and holds `live-run` */
+  release(run: string, landed: readonly CommitSha[], mayRemove?: () => boolean): Promise<readonly WorkspaceInfo['holds'][number][]>;
   list(liveRuns: readonly string[]): Promise<readonly WorkspaceInfo[]>;
   /** Removes a named workspace even with work in it, after saving that work under `refs/gyre/saved/<run>`; returns the ref, if there was any work. */
   free(run: string): Promise<{ readonly savedAs: string | undefined }>;

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
 import { epochMs, runId } from '../../src/core/ids.ts';
 import { openReader, requestSignal, requestStart } from '../../src/journal/index.ts';
+import { type BlobReference, createBlobs } from '../../src/journal/blobs.ts';
+import { createReader } from '../../src/journal/reader.ts';
+import { journalFile } from '../../src/journal/schema.ts';
 import { type Lab, loop, makeLab, start } from './lab.ts';
 
 const large = `${'ä'.repeat(200_000)}.`;
@@ -34,6 +38,31 @@ test('L14 a payload over 256 KiB lies in a file named by its SHA-256, the journa
   const completed = reader?.facts().find(({ kind }) => kind === 'step.completed');
   expect(completed?.data).toMatchObject({ outcome: { $blob: digest, bytes: 400_003 } });
   expect(reader?.verify()).toMatchObject({ ok: true });
+});
+
+test('L14 a list of runs reads no blob, and a run that is looked at reads each of its own once', async () => {
+  await using lab = makeLab();
+  const engine = await lab.open();
+  const handler = loop(async () => large);
+  await (
+    await engine.start(handler, { large }, start)
+  ).ended;
+  const reads: string[] = [];
+  const blobs = createBlobs(lab.stateHome);
+  const counting = {
+    ...blobs,
+    read: (reference: BlobReference) => {
+      reads.push(reference.$blob);
+      return blobs.read(reference);
+    },
+  };
+  const db = new DatabaseSync(journalFile(lab.stateHome), { readOnly: true });
+  using reader = createReader(db, { file: 'journal', blobs: counting, close: () => db.close() });
+  const [row] = reader.runs();
+  expect([row?.id, row?.state]).toEqual(['r1', 'done']);
+  expect(reads).toEqual([]);
+  expect([row?.input, row?.output, row?.input, row?.output]).toEqual([{ large }, large, { large }, large]);
+  expect(reads).toHaveLength(2);
 });
 
 test('P2 a recorded outcome in a blob is given back by the next engine, and the step not performed again', async () => {

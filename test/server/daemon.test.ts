@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { fileAt, gyreBranches, runsOf } from '../field/support.ts';
@@ -204,6 +205,26 @@ describe('what is refused at the start', () => {
       expect(up.code, up.all).toBe(5);
       expect(up.stderr).toContain('cannot be written');
     }
+  });
+
+  test('SRV-27 a fault at work has an exit code of its own, one at the start does not, and the next start goes on', async () => {
+    await using scene = await makeScene();
+    await scene.loop({ agent: scene.agent([]), on: { every: '1s' } });
+    const child = scene.start('up', '--foreground');
+    let said = '';
+    child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    await until(async () => (await scene.gyre('status')).stdout.includes('Gyre is up'));
+    const { stateHome } = await scene.json<{ readonly stateHome: string }>('status');
+    // Another engine takes the journal away, as one on another machine would that shares the disk.
+    const db = new DatabaseSync(path.join(stateHome, 'journal.sqlite'));
+    db.exec('PRAGMA busy_timeout = 10000; UPDATE owner SET epoch = epoch + 1');
+    db.close();
+    const [code] = (await once(child, 'close')) as [number | null];
+    expect(code, said).toBe(6);
+    expect(said).toContain('The daemon was at work and had to stop: The journal');
+    await bringUp(scene);
+    expect((await scene.gyre('up', '--foreground')).code).toBe(5);
+    await bringDown(scene);
   });
 
   test('SRV-19 unknown drain policies and times are refused', async () => {

@@ -1,5 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { expect, test } from 'vitest';
+import { exitCodes } from '../../src/core/exit.ts';
 import { launchdPlist, systemdUnit } from '../../src/server/index.ts';
 
 const request = {
@@ -29,6 +31,41 @@ test('SRV-02 a configuration that is refused makes no restart storm', () => {
   expect(systemdUnit(request, 'user')).toMatch(/StartLimitBurst=5\n/);
 });
 
+test('SRV-24 a daemon that had to stop at work is started again by systemd, one that was refused at its start is not', () => {
+  const unit = systemdUnit(request, 'user');
+  const prevented = /^RestartPreventExitStatus=(.*)$/m.exec(unit)?.[1]?.split(' ').map(Number);
+  expect(unit).toContain('Restart=on-failure\n');
+  expect(prevented).toEqual([exitCodes.usage, exitCodes.fault]);
+  expect(prevented).not.toContain(exitCodes.daemonStopped);
+});
+
+/** What launchd starts, with a shell script in the place of the daemon. */
+const launched = (script: string): readonly [string, readonly string[]] => {
+  const text = launchdPlist({ ...request, argv: ['/bin/sh', '-c', script] });
+  const read = execFileSync('python3', ['-c', 'import sys,plistlib,json; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))'], {
+    input: text,
+    encoding: 'utf8',
+  });
+  const [program = '', ...args] = (JSON.parse(read) as { readonly ProgramArguments: readonly string[] }).ProgramArguments;
+  return [program, args];
+};
+
+test('SRV-25 launchd, which starts again after every exit but 0, sees 0 for a refusal and the code of every other end', () => {
+  const seen = [0, 2, 3, 5, 6].map((code) => spawnSync(...launched(`exit ${code}`)).status);
+  expect(seen).toEqual([0, 0, 3, 0, 6]);
+});
+
+test('SRV-26 what launchd ends is told to the daemon, and its end is waited for', async () => {
+  const [program, args] = launched('trap "sleep 0.3; echo ended; exit 7" TERM; echo ready; while :; do sleep 0.05; done');
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'] });
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  await once(child.stdout, 'data');
+  child.kill('SIGTERM');
+  const [code] = (await once(child, 'close')) as [number | null];
+  expect([said, code]).toEqual(['ready\nended\n', 7]);
+});
+
 test('SRV-03 a launchd property list is well-formed XML with every value escaped', () => {
   const plist = launchdPlist(request);
   const read = execFileSync('python3', ['-c', 'import sys,plistlib,json; print(json.dumps(plistlib.loads(sys.stdin.buffer.read())))'], {
@@ -37,7 +74,7 @@ test('SRV-03 a launchd property list is well-formed XML with every value escaped
   });
   expect(JSON.parse(read)).toMatchObject({
     Label: 'gyre-sample',
-    ProgramArguments: request.argv,
+    ProgramArguments: ['/bin/sh', '-c', expect.any(String), request.name, ...request.argv],
     WorkingDirectory: request.workingDirectory,
     EnvironmentVariables: request.env,
     AbandonProcessGroup: true,

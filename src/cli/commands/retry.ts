@@ -9,6 +9,7 @@ import { openCycle } from '../compose.ts';
 import { daemonOf, requests } from '../daemon-state.ts';
 import { followRun } from '../follow-run.ts';
 import { refuseWithoutForge } from '../forge.ts';
+import { letGoOn, refuseUndecided, standsStill } from '../let-go-on.ts';
 import { agentNamed, attemptsOf, settingsAt, withAgent } from '../loop-choice.ts';
 import { findPlace, findRun, type Place } from '../place.ts';
 import { line, printJson } from '../print.ts';
@@ -31,6 +32,8 @@ export const retry = async (text: string, options: RetryOptions): Promise<void> 
   if (row.state === 'done' && outputOf(row).exit.exit === 'goal-met')
     throw new Rejection(`Run ${row.id} met its goal; there is nothing to retry.`);
   refuseTooEarly(row, options.now === true);
+  refuseUndecided(row);
+  refuseChanges(row, options);
   const input = await inputFor(place, row, options);
   const print = (words: string): void => {
     if (options.json !== true) line(words);
@@ -41,6 +44,14 @@ export const retry = async (text: string, options: RetryOptions): Promise<void> 
       : await retryHere({ place, row, input, print });
   process.exitCode = exitCodeOf(outputOf(ended).exit);
   if (options.json === true) printJson(summaryOf(ended));
+};
+
+/** A run that stands still goes on with the input it has; only one that ended is opened again under another. */
+const refuseChanges = (row: RunRow, options: RetryOptions): void => {
+  if (!standsStill(row) || (options.attempts === undefined && options.agent === undefined)) return;
+  throw new Rejection(`Run ${row.id} has not ended: it goes on under the limits and with the agent it began with.`, {
+    hint: `Leave out --attempts and --agent, or end it first: gyre stop ${row.id}`,
+  });
 };
 
 /** A provider that said when it serves again is not asked before without a person's word. */
@@ -85,10 +96,17 @@ const retryHere = async ({ place, row, input, print }: Retry): Promise<RunRow> =
   const cycle = await openCycle({ place, env: process.env, reporter, settings });
   return await withCycle(cycle, async () => {
     const { engine, handlers, recovered } = cycle;
-    const handle = recovered.find(({ id }) => id === row.id) ?? (await engine.reopen(handlers.task, row.id, input));
+    const goOn = async (): Promise<RunRow | undefined> => {
+      if (!standsStill(row))
+        return (recovered.find(({ id }) => id === row.id) ?? (await engine.reopen(handlers.task, row.id, input))).ended;
+      const { reader } = engine;
+      await letGoOn({ stateHome: place.stateHome, reader, run: row.id });
+      // What it does is told by the engine of this process.
+      return followRun({ reader, run: row.id, print: () => {}, signal: new AbortController().signal });
+    };
     // Others that a dead engine left open go on as well, and are not left half-way by this command's end.
-    await Promise.all(recovered.map((other) => other.ended));
-    const last = await handle.ended;
+    const [last] = await Promise.all([goOn(), ...recovered.map((other) => other.ended)]);
+    if (last === undefined) throw unfollowed(row);
     // A handler that ended without a word (cancelled, failed) could not report its end itself.
     if (last.state !== 'done')
       tickLines({ event: 'run-ended', run: last.id, title: input.task.title, output: outputOf(last) }).forEach(print);
@@ -96,11 +114,14 @@ const retryHere = async ({ place, row, input, print }: Retry): Promise<RunRow> =
   });
 };
 
+const unfollowed = (row: RunRow): Rejection => new Rejection(`Run ${row.id} is not followed any more.`);
+
 const retryByDaemon = async ({ place, reader, row, input, print }: Retry & { readonly reader: JournalReader }): Promise<RunRow> => {
   const told = reader.stream(row.id, 'progress').at(-1)?.seq ?? 0;
-  requestSignal(place.stateHome, { run: '', name: requests.retry, payload: { run: row.id, input }, by: 'gyre retry' });
+  if (standsStill(row)) await letGoOn({ stateHome: place.stateHome, reader, run: row.id });
+  else requestSignal(place.stateHome, { run: '', name: requests.retry, payload: { run: row.id, input }, by: 'gyre retry' });
   const generation = row.endedAt === undefined ? row.generation : row.generation + 1;
   const ended = await followRun({ reader, run: row.id, print, signal: new AbortController().signal, afterSeq: told, generation });
-  if (ended === undefined) throw new Rejection(`Run ${row.id} is not followed any more.`);
+  if (ended === undefined) throw unfollowed(row);
   return ended;
 };

@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { exitCodes } from '../../core/exit.ts';
 import { Fault } from '../../core/fault.ts';
 import { openReader } from '../../journal/index.ts';
+import { comeUp } from '../came-up.ts';
 import { daemonOf, type Daemon } from '../daemon-state.ts';
 import { drainOf } from '../drain-options.ts';
 import { entryArgv } from '../entries.ts';
@@ -37,7 +38,7 @@ export const up = async (options: UpOptions): Promise<void> => {
     await refuseWithoutForge(definition, { root: place.repository.root, home: source.home, env: process.env });
   refuseSecond(place);
   if (options.foreground === true) {
-    await runResident({ place, source, drain, env: process.env });
+    await comeUp(place.stateHome, () => runResident({ place, source, drain, env: process.env }));
     return;
   }
   for (const { notices } of loops) for (const notice of notices) process.stderr.write(`note: ${notice.sentence}\n`);

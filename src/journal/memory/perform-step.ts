@@ -129,8 +129,10 @@ const callEffect = async <T>(
   }
 };
 
-const retryDelayMs = (retry: RetryPolicy, attempts: number): number =>
-  Math.min(retry.baseMs * (retry.factor ?? 2) ** (attempts - 1), retry.capMs ?? 3_600_000);
+const retryDelayMs = (retry: RetryPolicy, attempts: number, draw: number): number => {
+  const wait = Math.min(retry.baseMs * (retry.factor ?? 2) ** (attempts - 1), retry.capMs ?? 3_600_000);
+  return wait + Math.floor((wait / 4) * draw);
+};
 
 /** Notes a failed attempt that will be tried again. */
 const writeRetry = async (
@@ -192,7 +194,7 @@ const performUntilSettled = async <T>(frame: Frame, request: Request<T>): Promis
     const mayRetry =
       retry !== undefined && !(done.error instanceof Defect) && step.attempts < retry.max && (retry.isRetryable?.(fault) ?? true);
     if (!mayRetry) return fail(frame, step, done.error, { also });
-    const nextTryAt = life.options.clock() + retryDelayMs(retry, step.attempts + 1);
+    const nextTryAt = life.options.clock() + retryDelayMs(retry, step.attempts + 1, life.options.chance());
     step = await writeRetry(frame, step, { error: done.error, nextTryAt, spent });
   }
 };

@@ -19,6 +19,27 @@ export const retriesConformance = (makeLab: MakeLab): void => {
     expect(factsOf(engine.reader, 'step.failed', 'call')).toHaveLength(1);
   });
 
+  test.each([
+    ['nothing', { baseMs: 1_000_000 }, 0, 1_000_000],
+    ['its share', { baseMs: 1_000_000 }, 0.8, 1_200_000],
+    ['its share of the longest wait', { baseMs: 9_000_000, capMs: 1_000_000 }, 0.8, 1_200_000],
+    ['at most a quarter', { baseMs: 1_000_000 }, 0.999_999, 1_249_999],
+  ])('RULE-2 a retry is put off by chance: %s', async (_what, policy, draw, wantedMs) => {
+    await using lab = makeLab();
+    const engine = await lab.open({ chance: () => draw });
+    const handler = loop((ctx) => ctx.step('call', { retry: { max: 1, ...policy } }, () => Promise.reject(new Error('no'))));
+    const handle = await engine.start(handler, null, start);
+    await until(lab, 'it waits', () => factsOf(engine.reader, 'step.retried').length === 1);
+    const [retried] = factsOf(engine.reader, 'step.retried');
+    const { nextTryAt = 0 } = (retried?.data ?? {}) as { readonly nextTryAt?: number };
+    const waitMs = nextTryAt - (retried?.at ?? 0);
+    // Counted from the failure, and the fact is written a moment later.
+    expect(waitMs).toBeLessThanOrEqual(wantedMs);
+    expect(waitMs).toBeGreaterThan(wantedMs - 9_000);
+    await engine.cancel('r1', { reason: 'enough' });
+    await endOf(lab, handle);
+  });
+
   test('RULE-2 what is not retryable is tried once', async () => {
     await using lab = makeLab();
     const engine = await lab.open();
