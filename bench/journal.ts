@@ -1,6 +1,6 @@
-// What the journal costs, at full durability (WAL, synchronous = FULL, group commit). Usage: npm run bench:journal -- [--json] [--facts n]
+// What the journal costs, at full durability (WAL, synchronous = FULL, group commit). Usage: npm run bench:journal -- [--json] [--facts n] [--shapes 1x400,100x20] [--rounds n]
 //
-// Steps: the engine against a hand-written floor (journal-floor.ts), in turn, five rounds each, medians. Recovery and reading: a journal
+// Steps: the engine against two hand-written floors (journal-floor.ts), in turn, five rounds each, medians. Recovery and reading: a journal
 // of a million facts, written by the engine itself, with ten runs left open as a dead engine leaves them.
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import os from 'node:os';
@@ -12,14 +12,20 @@ import type { ProcessHost } from '../src/process/index.ts';
 import { openFloor } from './journal-floor.ts';
 import { machineFacts, median, printTable } from './table.ts';
 
-const { values: flags } = parseArgs({ options: { json: { type: 'boolean' }, facts: { type: 'string', default: '1000000' } } });
-const roundsEach = 5;
+const { values: flags } = parseArgs({
+  options: {
+    json: { type: 'boolean' },
+    facts: { type: 'string', default: '1000000' },
+    shapes: { type: 'string', default: '1x400,100x20,1000x5' },
+    rounds: { type: 'string', default: '5' },
+  },
+});
+const roundsEach = Number(flags.rounds);
 const openRuns = 10;
-const shapes = [
-  { runs: 1, steps: 400 },
-  { runs: 100, steps: 20 },
-  { runs: 1_000, steps: 5 },
-];
+const shapes = flags.shapes.split(',').map((shape) => {
+  const [runs = 1, steps = 1] = shape.split('x').map(Number);
+  return { runs, steps };
+});
 
 const noProcesses: ProcessHost = {
   open: () => Promise.reject(new Error('This bench starts no process.')),
@@ -70,9 +76,9 @@ const engineRound = ({ runs, steps }: Shape): Promise<{ readonly ms: number; rea
     return { ms, bytes: statSync(path.join(folder, 'journal.sqlite')).size };
   });
 
-const floorRound = ({ runs, steps }: Shape): Promise<number> =>
+const floorRound = ({ runs, steps }: Shape, kind: 'bare' | 'recorded'): Promise<number> =>
   inFolder(async (folder) => {
-    const floor = openFloor(path.join(folder, 'floor.sqlite'));
+    const floor = openFloor(path.join(folder, 'floor.sqlite'), kind);
     const run = async (id: number): Promise<void> => {
       for (let index = 0; index < steps; index += 1) await floor.step(id, `step-${index}`, async () => index);
     };
@@ -83,20 +89,23 @@ const floorRound = ({ runs, steps }: Shape): Promise<number> =>
 
 const compare = async (shape: Shape) => {
   const total = shape.runs * shape.steps;
-  const floors: number[] = [];
+  const bare: number[] = [];
+  const recorded: number[] = [];
   const engines: { readonly ms: number; readonly bytes: number }[] = [];
   for (let round = 0; round < roundsEach; round += 1) {
-    floors.push(await floorRound(shape));
+    bare.push(await floorRound(shape, 'bare'));
+    recorded.push(await floorRound(shape, 'recorded'));
     engines.push(await engineRound(shape));
   }
-  const floorMs = median(floors);
   const engineMs = median(engines.map(({ ms }) => ms));
   return {
     runs: shape.runs,
     steps: shape.steps,
-    floorStepsPerS: Math.round((total / floorMs) * 1_000),
+    bareStepsPerS: Math.round((total / median(bare)) * 1_000),
+    recordedStepsPerS: Math.round((total / median(recorded)) * 1_000),
     engineStepsPerS: Math.round((total / engineMs) * 1_000),
-    ratio: Number((engineMs / floorMs).toFixed(2)),
+    toBare: Number((engineMs / median(bare)).toFixed(2)),
+    toRecorded: Number((engineMs / median(recorded)).toFixed(2)),
     bytesPerStep: Math.round(median(engines.map(({ bytes }) => bytes)) / total),
   };
 };
@@ -179,12 +188,14 @@ if (flags.json === true) {
 } else {
   process.stdout.write(`${machineFacts()}\n\n`);
   printTable(
-    ['runs x steps', 'floor steps/s', 'engine steps/s', 'engine/floor', 'bytes/step'],
+    ['runs x steps', 'bare floor', 'recorded floor', 'engine (steps/s)', 'time to bare', 'to recorded', 'bytes/step'],
     steps.map((row) => [
       `${row.runs} x ${row.steps}`,
-      String(row.floorStepsPerS),
+      String(row.bareStepsPerS),
+      String(row.recordedStepsPerS),
       String(row.engineStepsPerS),
-      `${row.ratio}x`,
+      `${row.toBare}x`,
+      `${row.toRecorded}x`,
       String(row.bytesPerStep),
     ]),
   );

@@ -12,7 +12,8 @@ export interface Queries {
 /** What the work of a write may do. */
 export interface Transaction extends Queries {
   readonly now: EpochMs;
-  run(sql: string, ...values: readonly SQLInputValue[]): void;
+  /** @returns how many rows it changed */
+  run(sql: string, ...values: readonly SQLInputValue[]): number;
   /** Appends to the chain. @param entry `data` is canonical JSON text */
   fact(entry: { readonly kind: string; readonly run: string; readonly data: string }): void;
 }
@@ -35,7 +36,7 @@ const readTip = (queries: Pick<Queries, 'get'>): ChainHead => {
  * @returns the transaction, and `seal`, to be called before COMMIT: it notes the new end of the chain
  */
 export const beginAppending = (
-  base: Queries & { run(sql: string, ...values: readonly SQLInputValue[]): void },
+  base: Queries & Pick<Transaction, 'run'>,
   now: EpochMs,
 ): { readonly transaction: Transaction; readonly seal: () => void } => {
   const start = readTip(base);

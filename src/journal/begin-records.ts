@@ -1,6 +1,6 @@
 // Which runs an engine begins, and what it writes of those it cannot begin. The work of one write.
 import type { Transaction } from './append.ts';
-import { pendingCancels } from './cancel-requests.ts';
+import { pendingCancel } from './cancel-requests.ts';
 import type { Handlers } from './handlers.ts';
 import { parkRun, releaseRun } from './park-records.ts';
 import type { LoopHandler, RunRow } from './port.ts';
@@ -39,7 +39,7 @@ const beginThese = (transaction: Transaction, runs: readonly RunRow[], options: 
     if (isBusy(run.id)) continue;
     const handler = handlers.find(run);
     const begun = run.state === 'running' || wasBegun(transaction, run.id);
-    const cancel = pendingCancels(transaction).find(({ run: id, generation }) => id === run.id && generation === run.generation);
+    const cancel = pendingCancel(transaction, run);
     if (!begun && cancel !== undefined) {
       // Nothing of it has happened, so that there is nothing for a handler to clean up.
       const error = { code: 'CANCELLED', message: cancel.reason };

@@ -66,6 +66,15 @@ export const pendingCancels = (queries: Pick<Queries, 'all'>): readonly (CancelR
     noted: numberAt(row, 'noted') === 1,
   }));
 
+/** The request for one generation of one run, acted on or not. */
+export const pendingCancel = (
+  queries: Pick<Queries, 'get'>,
+  run: { readonly id: string; readonly generation: number },
+): { readonly reason: string } | undefined => {
+  const row = queries.get('SELECT reason FROM cancels WHERE run = ? AND generation = ?', run.id, run.generation);
+  return row === undefined ? undefined : { reason: textAt(row, 'reason') };
+};
+
 /**
  * Notes a request as a fact, once a generation, and for the children in the same transaction; a run that has ended meanwhile is left
  * alone. A run that waits for a person or has not begun becomes pending, so that an execution can bring it to its end.

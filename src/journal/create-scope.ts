@@ -140,7 +140,8 @@ export const createScope = (options: {
       if (suspension.signal.aborted) return never();
       const running = body();
       // Marked as handled: a call that the handler does not wait for must not end the whole process.
-      const settled = running.then(noop, noop).finally(() => inFlight.delete(settled));
+      const done = (): boolean => inFlight.delete(settled);
+      const settled = running.then(done, done);
       if (!isClosed) inFlight.add(settled);
       return running;
     },
@@ -151,7 +152,8 @@ export const createScope = (options: {
         assertMayPerform();
         return await body();
       })();
-      const settled = running.then(noop, noop).finally(() => performing.delete(settled));
+      const done = (): boolean => performing.delete(settled);
+      const settled = running.then(done, done);
       performing.add(settled);
       return running;
     },

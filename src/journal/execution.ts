@@ -17,6 +17,8 @@ export interface ExecutionTools extends ContextTools {
   readonly store: Store;
   /** Aborts, with a Fault as its reason, when the engine is being disposed of. */
   readonly stopping: AbortSignal;
+  /** Calls back when `stopping` or the store's own end aborts. @returns what ends that */
+  readonly onStop: (act: () => void) => () => void;
   /** Cancels the children that end with their parent and waits for those that are executed here. */
   readonly endChildren: (run: RunRow, cancelledFor: string | undefined) => Promise<void>;
 }
@@ -50,7 +52,7 @@ export const execute = (tools: ExecutionTools, opening: RunOpening, handler: Loo
     const reason = scope.stopReason();
     if (reason !== undefined) scope.abort(reason);
   };
-  for (const signal of [store.stopped, tools.stopping]) signal.addEventListener('abort', onStop, { once: true });
+  const forgetStop = tools.onStop(onStop);
   onStop();
 
   const cancel = async (reason: string, children: 'cancel' | 'leave' = 'cancel'): Promise<void> => {
@@ -114,7 +116,7 @@ export const execute = (tools: ExecutionTools, opening: RunOpening, handler: Loo
       store.stop(fault);
       return { end: 'stopped', fault };
     } finally {
-      for (const signal of [store.stopped, tools.stopping]) signal.removeEventListener('abort', onStop);
+      forgetStop();
     }
   };
 

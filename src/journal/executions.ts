@@ -59,6 +59,15 @@ export const createExecutions = (tools: Tools): Executions => {
   let looking: Promise<void> | undefined;
   let isLookWanted = false;
 
+  // One listener for all: a signal walks the list of its listeners with each that is added.
+  const onStops = new Set<() => void>();
+  const stopAll = (): void => [...onStops].forEach((act) => act());
+  for (const signal of [store.stopped, tools.stopping]) signal.addEventListener('abort', stopAll, { once: true });
+  const onStop = (act: () => void): (() => void) => {
+    onStops.add(act);
+    return () => void onStops.delete(act);
+  };
+
   store.stopped.addEventListener('abort', () => waiters.rejectAll(store.stopped.reason as Fault), { once: true });
 
   const handleOf = (run: RunRow): RunHandle => {
@@ -220,7 +229,7 @@ export const createExecutions = (tools: Tools): Executions => {
     const handle = handleOf(run);
     // Recovery may have found a run that `start` wrote a moment ago.
     if (executions.has(run.id)) return handle;
-    const execution = execute({ ...tools, kin, endChildren }, opening, handler);
+    const execution = execute({ ...tools, kin, endChildren, onStop }, opening, handler);
     executions.set(run.id, execution);
     parked.delete(run.id);
     keepPolling();
@@ -248,7 +257,8 @@ export const createExecutions = (tools: Tools): Executions => {
       return handles;
     },
     cancelAll: async (reason) => {
-      const running = [...executions.values()];
+      // One that was parked begins nothing more, and what it still performs is another's to end: it stays parked.
+      const running = [...executions.values()].filter(({ run }) => findRun(store, run.id)?.state === 'running');
       await Promise.allSettled(running.map((execution) => execution.cancel(reason)));
       await Promise.all(running.map((execution) => execution.finished));
     },

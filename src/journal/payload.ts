@@ -18,7 +18,7 @@ const measured = (value: unknown, what: string): { readonly text: string | undef
       data: { bytes, bytesMax: blobBytesMax },
     });
   }
-  return { text, isLarge: bytes > inlineBytesMax || namesBlob(JSON.parse(text)) };
+  return { text, isLarge: bytes > inlineBytesMax || (text.includes('"$blob"') && namesBlob(JSON.parse(text))) };
 };
 
 /**

@@ -33,8 +33,9 @@ export const createPerformance = (
 ): Performance => {
   const { clock, timers } = tools;
   const { run, store } = scope;
-  const ending = new AbortController();
-  const signal = AbortSignal.any([scope.signal, ending.signal]);
+  // Most effects have no time limit of their own: then the signal of the run says all there is to say.
+  const ending = timeoutMs === undefined ? undefined : new AbortController();
+  const signal = ending === undefined ? scope.signal : AbortSignal.any([scope.signal, ending.signal]);
   let charges: Amounts | undefined;
   let details = step.details;
   let keptAt: number | undefined;
@@ -71,36 +72,43 @@ export const createPerformance = (
     });
 
   /** Rejects when the time is up; its timers end with the effect. */
-  const runOut = async (limitMs: number, ended: AbortSignal): Promise<never> => {
-    await pause(timers, limitMs, [ended, scope.signal]);
+  const runOut = async (limit: { readonly ms: number; readonly ending: AbortController }, ended: AbortSignal): Promise<never> => {
+    await pause(timers, limit.ms, [ended, scope.signal]);
     if (!ended.aborted && !scope.signal.aborted) {
-      ending.abort(timedOut());
+      limit.ending.abort(timedOut());
       await pause(timers, timeoutGraceMs, [ended]);
-      throw ending.signal.reason;
+      throw limit.ending.signal.reason;
     }
     return new Promise<never>(() => {});
+  };
+
+  /** The effect within its time limit. */
+  const runWithin = async <T>(working: Promise<T>, limit: { readonly ms: number; readonly ending: AbortController }): Promise<T> => {
+    const ended = new AbortController();
+    working.catch(() => {});
+    const late = runOut(limit, ended.signal);
+    late.catch(() => {});
+    try {
+      const outcome = await Promise.race([working, late]);
+      if (limit.ending.signal.aborted) throw limit.ending.signal.reason;
+      return outcome;
+    } catch (error) {
+      if (limit.ending.signal.aborted) throw limit.ending.signal.reason;
+      throw error;
+    } finally {
+      ended.abort();
+    }
   };
 
   return {
     charged: () => charges,
     keep: (row) => (details === undefined ? row : { ...row, details }),
     run: async (effect) => {
-      const ended = new AbortController();
       try {
         const working = (async () => effect(context))();
-        if (timeoutMs === undefined) return await working;
-        working.catch(() => {});
-        const late = runOut(timeoutMs, ended.signal);
-        late.catch(() => {});
-        const outcome = await Promise.race([working, late]);
-        if (ending.signal.aborted) throw ending.signal.reason;
-        return outcome;
-      } catch (error) {
-        if (ending.signal.aborted) throw ending.signal.reason;
-        throw error;
+        return await (ending === undefined || timeoutMs === undefined ? working : runWithin(working, { ms: timeoutMs, ending }));
       } finally {
         isOver = true;
-        ended.abort();
       }
     },
   };

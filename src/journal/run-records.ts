@@ -2,7 +2,7 @@
 import { Defect, Fault } from '../core/fault.ts';
 import type { RunId } from '../core/ids.ts';
 import { releaseReserved } from './budget-records.ts';
-import { forgetCancels, pendingCancels } from './cancel-requests.ts';
+import { forgetCancels, pendingCancel } from './cancel-requests.ts';
 import type { Queries, Transaction } from './append.ts';
 import { canonicalJson } from './chain.ts';
 import type { ErrorRecord } from './error-record.ts';
@@ -58,7 +58,7 @@ const openingOf = (transaction: Transaction, run: RunRow): RunOpening => ({
   run,
   limits: limitsOf(transaction, run.id),
   steps: loadSteps(transaction, run.id),
-  cancelAsked: pendingCancels(transaction).find(({ run: id, generation }) => id === run.id && generation === run.generation)?.reason,
+  cancelAsked: pendingCancel(transaction, run)?.reason,
 });
 
 const written = (transaction: Transaction, id: string): RunRow => {
@@ -133,7 +133,9 @@ export const startRun = (
   insertRun(transaction, { ...start, state: 'running' });
   const run = written(transaction, start.id);
   noteStart(transaction, run);
-  return { run, opening: openingOf(transaction, run) };
+  // Nothing can have been recorded or asked of it yet.
+  const limits = { historyFrom: run.generation, onLimit: start.onLimit ?? 'park' } as const;
+  return { run, opening: { run, limits, steps: new Map(), cancelAsked: undefined } };
 };
 
 /** Begins a pending run, or says that this engine goes on with one that was begun before. */

@@ -1,4 +1,5 @@
 // What is written of a step: its intent, its outcome, its failure. Each function is the work of one write.
+import type { SQLInputValue } from 'node:sqlite';
 import type { Queries, Transaction } from './append.ts';
 import { canonicalJson } from './chain.ts';
 import type { ErrorRecord } from './error-record.ts';
@@ -9,26 +10,44 @@ import { type StepRow, stepOfRow } from './rows.ts';
 export const loadSteps = (queries: Queries, run: string): Map<string, StepRow> =>
   new Map(queries.all('SELECT * FROM steps WHERE run = ?', run).map((row) => [String(row['key']), stepOfRow(row)]));
 
-const put = (transaction: Transaction, run: string, step: StepRow): void =>
-  transaction.run(
+const planText = (plan: StepRow['plan']): string => (Object.keys(plan).length === 0 ? '{}' : JSON.stringify(plan));
+
+/** What changes in a step, in the order of both statements below. */
+const changing = (step: StepRow): readonly SQLInputValue[] => [
+  step.state,
+  step.generation,
+  step.performed,
+  planText(step.plan),
+  step.outcome ?? null,
+  step.error === undefined ? null : JSON.stringify(step.error),
+  step.details ?? null,
+  step.nextTryAt ?? null,
+];
+
+const insert = (transaction: Transaction, run: string, step: StepRow): void =>
+  void transaction.run(
     `INSERT INTO steps (run, key, kind, state, generation, performed, plan, outcome, error, details, next_try_at, ord)
-     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT ifnull(max(ord), 0) + 1 FROM steps WHERE run = ?))
-     ON CONFLICT (run, key) DO UPDATE SET state = excluded.state, generation = excluded.generation, performed = excluded.performed,
-       plan = excluded.plan, outcome = excluded.outcome, error = excluded.error, details = excluded.details,
-       next_try_at = excluded.next_try_at`,
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT ifnull(max(ord), 0) + 1 FROM steps WHERE run = ?))`,
     run,
     step.key,
     step.kind,
-    step.state,
-    step.generation,
-    step.performed,
-    JSON.stringify(step.plan),
-    step.outcome ?? null,
-    step.error === undefined ? null : JSON.stringify(step.error),
-    step.details ?? null,
-    step.nextTryAt ?? null,
+    ...changing(step),
     run,
   );
+
+const update = (transaction: Transaction, run: string, step: StepRow): boolean =>
+  transaction.run(
+    `UPDATE steps SET state = ?, generation = ?, performed = ?, plan = ?, outcome = ?, error = ?, details = ?, next_try_at = ?
+     WHERE run = ? AND key = ?`,
+    ...changing(step),
+    run,
+    step.key,
+  ) > 0;
+
+/** A step that was performed before is there; each of the two statements costs less than one that does both. */
+const put = (transaction: Transaction, run: string, step: StepRow): void => {
+  if (!update(transaction, run, step)) insert(transaction, run, step);
+};
 
 const named = (step: StepRow) => ({ key: step.key, kind: step.kind, generation: step.generation, performance: step.performed });
 
@@ -59,7 +78,7 @@ export const writeRetry = (transaction: Transaction, run: string, step: FailedSt
 
 /** What a performance keeps for the next one; no part of the history. */
 export const keepDetails = (transaction: Transaction, step: { readonly run: string; readonly key: string }, details: string): void =>
-  transaction.run('UPDATE steps SET details = ? WHERE run = ? AND key = ?', details, step.run, step.key);
+  void transaction.run('UPDATE steps SET details = ? WHERE run = ? AND key = ?', details, step.run, step.key);
 
 /** Once for each history: the facts are asked, because a replay passes the mark again. */
 export const noteLongHistory = (

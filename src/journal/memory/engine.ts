@@ -234,7 +234,7 @@ export const createMemoryEngine = (life: Life): Engine => {
       await life.write((write) => write.fact(kind, '', kept));
     },
     cancelAll: async (reason) => {
-      const running = [...executions];
+      const running = [...executions].filter(([id]) => runOf(state, id).row.state === 'running');
       await Promise.allSettled(running.map(([id]) => launcher.cancel(id, { reason })));
       await Promise.all(running.map(([, { finished }]) => finished));
     },

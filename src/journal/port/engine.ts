@@ -17,7 +17,7 @@ export interface Engine extends AsyncDisposable {
   reopen(handler: LoopHandler, id: RunId, input: unknown): Promise<RunHandle>;
   /** Appends a fact of no run. */
   record(kind: string, data: unknown): Promise<void>;
-  /** Cancels every open run of this process and waits for them. */
+  /** Cancels every run that is at work in this process and waits for them; one that is paused or needs attention stays so. */
   cancelAll(reason: string): Promise<void>;
   /**
    * Launches every open run whose handler is given, and from then on every pending one, also those asked for by other processes.

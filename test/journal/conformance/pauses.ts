@@ -49,6 +49,26 @@ export const pausesConformance = (makeLab: MakeLab): void => {
     expect(performed).toBe(1);
   });
 
+  test('RULE-9 a paused run stays paused when all that is at work is cancelled, as by a daemon that ends', async () => {
+    await using lab = makeLab();
+    const engine = await lab.open();
+    const { opened, open } = gate();
+    let performed = 0;
+    const handler = loop(async (ctx) => {
+      await ctx.step('one', {}, () => opened);
+      await ctx.step('two', {}, async () => void (performed += 1));
+    });
+    const handle = await engine.start(handler, null, start);
+    await until(lab, 'one is begun', () => engine.reader.facts().some(({ kind }) => kind === 'step.intended'));
+    await engine.pause('r1', 'a meeting');
+    await engine.cancelAll('shutdown');
+    expect(engine.reader.run('r1')).toMatchObject({ state: 'paused' });
+    open();
+    await engine.resume('r1');
+    expect(await endOf(lab, handle)).toMatchObject({ state: 'done' });
+    expect(performed).toBe(1);
+  });
+
   test('RULE-8 a paused run can be cancelled, and its cleanups run', async () => {
     await using lab = makeLab();
     const engine = await lab.open();
