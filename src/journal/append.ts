@@ -12,8 +12,7 @@ export interface Queries {
 /** What the work of a write may do. */
 export interface Transaction extends Queries {
   readonly now: EpochMs;
-  /** @returns how many rows it changed */
-  run(sql: string, ...values: readonly SQLInputValue[]): number;
+  run(sql: string, ...values: readonly SQLInputValue[]): void;
   /** Appends to the chain. @param entry `data` is canonical JSON text */
   fact(entry: { readonly kind: string; readonly run: string; readonly data: string }): void;
 }

@@ -25,7 +25,7 @@ const changing = (step: StepRow): readonly SQLInputValue[] => [
 ];
 
 const insert = (transaction: Transaction, run: string, step: StepRow): void =>
-  void transaction.run(
+  transaction.run(
     `INSERT INTO steps (run, key, kind, state, generation, performed, plan, outcome, error, details, next_try_at, ord)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, (SELECT ifnull(max(ord), 0) + 1 FROM steps WHERE run = ?))`,
     run,
@@ -36,13 +36,13 @@ const insert = (transaction: Transaction, run: string, step: StepRow): void =>
   );
 
 const update = (transaction: Transaction, run: string, step: StepRow): boolean =>
-  transaction.run(
+  transaction.get(
     `UPDATE steps SET state = ?, generation = ?, performed = ?, plan = ?, outcome = ?, error = ?, details = ?, next_try_at = ?
-     WHERE run = ? AND key = ?`,
+     WHERE run = ? AND key = ? RETURNING 1`,
     ...changing(step),
     run,
     step.key,
-  ) > 0;
+  ) !== undefined;
 
 /** A step that was performed before is there; each of the two statements costs less than one that does both. */
 const put = (transaction: Transaction, run: string, step: StepRow): void => {
@@ -78,7 +78,7 @@ export const writeRetry = (transaction: Transaction, run: string, step: FailedSt
 
 /** What a performance keeps for the next one; no part of the history. */
 export const keepDetails = (transaction: Transaction, step: { readonly run: string; readonly key: string }, details: string): void =>
-  void transaction.run('UPDATE steps SET details = ? WHERE run = ? AND key = ?', details, step.run, step.key);
+  transaction.run('UPDATE steps SET details = ? WHERE run = ? AND key = ?', details, step.run, step.key);
 
 /** Once for each history: the facts are asked, because a replay passes the mark again. */
 export const noteLongHistory = (

@@ -93,7 +93,7 @@ export const createStore = (options: StoreOptions): Store => {
     get: (sql, ...values) => prepared(sql).get(...values),
     all: (sql, ...values) => prepared(sql).all(...values),
   };
-  const base = { ...queries, run: (...[sql, ...values]: Parameters<Transaction['run']>) => Number(prepared(sql).run(...values).changes) };
+  const base = { ...queries, run: (...[sql, ...values]: Parameters<Transaction['run']>) => void prepared(sql).run(...values) };
 
   const stop = (reason: Fault): void => {
     if (stopping.signal.aborted) return;
