@@ -6,7 +6,7 @@
 //   prev            the hash of the fact with seq - 1; sixty-four zeros before the first. seq counts from 1 without gaps.
 //
 // `data` is kept as canonical text, so that a changed byte, a removed row or a row put in between breaks the chain at that place.
-import { hash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 
 /** The `prev` of the first fact. */
 export const genesisHash = '0'.repeat(64);
@@ -44,7 +44,7 @@ const canonicalLink = (link: ChainLink, hash?: string): string =>
   `{"at":${link.at},"data":${link.data}${hash === undefined ? '' : `,"hash":"${hash}"`},"kind":${JSON.stringify(link.kind)},` +
   `"prev":"${link.prev}","run":${JSON.stringify(link.run)},"seq":${link.seq}}`;
 
-export const factHash = (link: ChainLink): string => hash('sha256', canonicalLink(link), 'hex');
+export const factHash = (link: ChainLink): string => digest('sha256', canonicalLink(link), 'hex');
 
 /** One line of the export: the canonical JSON of a fact with its hash, so that the line without `hash` is what was hashed. */
 export const factLine = (link: ChainLink, hash: string): string => canonicalLink(link, hash);

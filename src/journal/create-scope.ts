@@ -140,8 +140,8 @@ export const createScope = (options: {
       if (suspension.signal.aborted) return never();
       const running = body();
       // Marked as handled: a call that the handler does not wait for must not end the whole process.
-      const done = (): boolean => inFlight.delete(settled);
-      const settled = running.then(done, done);
+      const forget = (): boolean => inFlight.delete(settled);
+      const settled = running.then(forget, forget);
       if (!isClosed) inFlight.add(settled);
       return running;
     },
@@ -152,8 +152,8 @@ export const createScope = (options: {
         assertMayPerform();
         return await body();
       })();
-      const done = (): boolean => performing.delete(settled);
-      const settled = running.then(done, done);
+      const forget = (): boolean => performing.delete(settled);
+      const settled = running.then(forget, forget);
       performing.add(settled);
       return running;
     },
