@@ -9,11 +9,12 @@ import { readTable } from './process-table.ts';
 import { joinStream } from './stream-join.ts';
 import type { StreamKeeper } from './stream-keeper.ts';
 import type { JoinedStream, StreamLayout } from './stream-layout.ts';
-import { endTree, treeOf } from './sweep.ts';
+import { endTree, treeOf, type TreeEnd } from './sweep.ts';
 import type { Lineage } from './sweep.ts';
 
 /** After the program ended: how long its last children may take to end by themselves. */
 const settleMs = 1_000;
+/** Between the first two looks; doubled with each. */
 const settlePauseMs = 25;
 /** After everything known was killed: how long to wait for the streams to close. */
 const drainMs = 2_000;
@@ -31,6 +32,8 @@ export const keepStream = (stream: Readable, to: { readonly keeper: StreamKeeper
     stream.once('close', () => resolve());
   });
 
+const nothingSwept: TreeEnd = { killed: [], left: [] };
+
 /** Gives the last children of a program that is over a moment to go, kills what is left of the tree, and ends the streams. */
 export const endRest = async (job: {
   readonly marker: string;
@@ -41,8 +44,14 @@ export const endRest = async (job: {
   const { marker, program, lineage, closed } = job;
   const query = { leader: program.identity, known: lineage.members, self: process.pid };
   const until = performance.now() + settleMs;
-  while (performance.now() < until && treeOf(readTable(marker), query).length > 0) await sleep(settlePauseMs);
-  const swept = await endTree({ ...query, marker, boundMs: sweepBoundMs });
+  // Each look reads all processes of the machine, and a thousand shims may look at once: where nothing is left, one is enough.
+  const isLeft = (): boolean => treeOf(readTable(marker), query).length > 0;
+  let somethingIsLeft = isLeft();
+  for (let pauseMs = settlePauseMs; somethingIsLeft && performance.now() < until; pauseMs *= 2) {
+    await sleep(Math.min(pauseMs, until - performance.now()));
+    somethingIsLeft = isLeft();
+  }
+  const swept = somethingIsLeft ? await endTree({ ...query, marker, boundMs: sweepBoundMs }) : nothingSwept;
   const drained = await within(
     closed.then(() => true),
     drainMs,
