@@ -7,8 +7,10 @@ import { epochMs, runId } from '../../src/core/ids.ts';
 import { openEngine } from '../../src/journal/index.ts';
 import { taskHandler } from '../../src/loop/index.ts';
 import { createTestProcessHost } from '../journal/test-process-host.ts';
-import { makeRepository } from '../testkit/repositories.ts';
+import { makeRepository, useIsolatedHome } from '../testkit/repositories.ts';
 import { setUp } from './setting.ts';
+
+useIsolatedHome();
 
 const later = 11 * 60_000;
 
