@@ -10,7 +10,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Fault } from '../core/fault.ts';
 import type { EpochMs } from '../core/ids.ts';
-import { isAlive, sameIdentity, type ProcessIdentity } from '../process/index.ts';
+import { isAlive, sameProcess, type ProcessIdentity } from '../process/index.ts';
 import { beginAppending, type Queries, type Transaction } from './append.ts';
 import { canonicalJson } from './chain.ts';
 
@@ -102,7 +102,7 @@ export const lockStateHome = async (stateHome: string): Promise<DatabaseSync> =>
 
 const writeOwner = (transaction: Transaction, stateHome: string, self: ProcessIdentity): number => {
   const owner = readOwner(transaction);
-  if (owner !== undefined && !sameIdentity(owner.identity, self) && isAlive(owner.identity)) throw held(stateHome, owner);
+  if (owner !== undefined && !sameProcess(owner.identity, self) && isAlive(owner.identity)) throw held(stateHome, owner);
   transaction.run(
     `INSERT INTO owner (id, pid, start_time, boot_id, epoch, taken_at, released) VALUES (1, ?, ?, ?, 1, ?, 0)
      ON CONFLICT (id) DO UPDATE SET pid = excluded.pid, start_time = excluded.start_time, boot_id = excluded.boot_id,

@@ -35,17 +35,19 @@ export const parseStat = (text: string): ProcStat | undefined => {
 };
 
 /** Filled and emptied within one call. */
-const page = Buffer.alloc(16 * 1_024);
+const room = Buffer.alloc(16 * 1_024);
 
 /**
- * A file of /proc as far as a page holds it, `undefined` when it cannot be read. Three calls of the system: thousands of shims ask every
- * second, and `readFileSync` makes five.
+ * A whole file of /proc, `undefined` when it cannot be read. Four calls of the system where `readFileSync` makes more: thousands of shims
+ * ask every second. The kernel gives a long list in pieces, and a list that was cut would end in the number of a stranger.
  */
 export const readProc = (file: string): string | undefined => {
   let handle: number | undefined;
   try {
     handle = openSync(file, 'r');
-    return page.toString('latin1', 0, readSync(handle, page, 0, page.length, null));
+    let length = 0;
+    for (let got = -1; got !== 0 && length < room.length; length += got) got = readSync(handle, room, length, room.length - length, null);
+    return length < room.length ? room.toString('latin1', 0, length) : readFileSync(file, 'latin1');
   } catch {
     return undefined;
   } finally {
@@ -118,6 +120,3 @@ export const signalProcess = (identity: ProcessIdentity, signal: NodeJS.Signals)
     // Gone in between, or not ours to end (it changed its user): the caller looks again and counts what is left.
   }
 };
-
-export const sameIdentity = (a: ProcessIdentity, b: ProcessIdentity): boolean =>
-  a.pid === b.pid && a.startTime === b.startTime && a.bootId === b.bootId;

@@ -2,7 +2,7 @@
 export * from './port.ts';
 export { createProcessHost, sourceShim } from './host.ts';
 export type { HostOptions } from './host.ts';
-export { identityOf, isAlive, sameIdentity, selfIdentity } from './identity.ts';
+export { identityOf, isAlive, sameProcess, selfIdentity } from './identity.ts';
 export { viewOutput, type OutputView } from './read-output.ts';
 export { holdBack, stepBack } from './priority.ts';
 export { markName } from './process-table.ts';

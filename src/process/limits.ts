@@ -19,7 +19,6 @@ const sleepFloorMs = 2_000;
 export interface Watch {
   readonly startedAt: number;
   readonly lastOutputAt: number;
-  readonly lastTickAt: number;
   /** When the next tick is due. */
   readonly nextTickAt: number;
   /** Time that stands for nobody, as far as the monotonic clock saw it. */
@@ -38,7 +37,6 @@ export const nextTickMs = (ranMs: number, load: number): number =>
 export const startWatch = (now: number): Watch => ({
   startedAt: now,
   lastOutputAt: now,
-  lastTickAt: now,
   nextTickAt: now + tickMs,
   stoppedMs: 0,
   suspendedMs: 0,
@@ -62,7 +60,6 @@ export const onTick = (watch: Watch, tick: Tick): { readonly watch: Watch; reado
   const next: Watch = {
     ...watch,
     lastOutputAt: Math.min(tick.now, watch.lastOutputAt + stoppedMs),
-    lastTickAt: tick.now,
     nextTickAt: tick.now + nextTickMs(tick.now - watch.startedAt, tick.load),
     stoppedMs: watch.stoppedMs + stoppedMs,
     suspendedMs: watch.suspendedMs + stoppedMs + (tick.sleptMs > sleepFloorMs ? tick.sleptMs : 0),

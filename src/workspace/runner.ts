@@ -63,7 +63,7 @@ export const startRunner = ([program = '', ...args]: readonly string[]): Runner 
     ends += 1;
     const calls = [...waiting.values()];
     waiting.clear();
-    if (isClosed || calls.length === 0) return;
+    if (calls.length === 0) return;
     if (gone.pid === undefined) for (const { call, resolve } of calls) void runHere(call).then(resolve);
     else void lose(calls);
   };

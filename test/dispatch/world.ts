@@ -32,6 +32,17 @@ export const running = (run: string, more: Partial<RunningItem> = {}): RunningIt
   ...more,
 });
 
+export const noLimits: StartView['limits'] = {
+  machine: 1_000,
+  perLoop: {},
+  perAgent: {},
+  perProvider: {},
+  gapMs: 0,
+  startsPerMinute: undefined,
+  loadPerCpuMax: undefined,
+  freeMemoryBytesMin: undefined,
+};
+
 export const view = (more: Partial<StartView> = {}, limits: Partial<StartView['limits']> = {}): StartView => ({
   queue: [],
   running: [],
@@ -45,14 +56,7 @@ export const view = (more: Partial<StartView> = {}, limits: Partial<StartView['l
   machine: undefined,
   ...more,
   limits: {
-    machine: 1_000,
-    perLoop: {},
-    perAgent: {},
-    perProvider: {},
-    gapMs: 0,
-    startsPerMinute: undefined,
-    loadPerCpuMax: undefined,
-    freeMemoryBytesMin: undefined,
+    ...noLimits,
     ...limits,
   },
 });

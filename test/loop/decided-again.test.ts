@@ -14,6 +14,7 @@ import { planTask } from '../../src/loop/plan-tick.ts';
 import { readmit } from '../../src/loop/readmit.ts';
 import { parkedRegister } from '../../src/loop/registers.ts';
 import { createTestProcessHost } from '../journal/test-process-host.ts';
+import { noLimits } from '../dispatch/world.ts';
 
 const base = commitSha('a'.repeat(40));
 const loop = { name: 'fix', agent: { use: 'claude' }, land: { as: 'branch' }, parallel: 4 } as unknown as LoopDefinition;
@@ -84,16 +85,7 @@ test('L9 a tick ends although what a task of it needs was left behind that task'
   const claims = { hold: () => Promise.reject(new Error('nothing is started here')), close: async () => {} };
   const dispatcher = createDispatcher(lab.parts, {
     handler: { ...taskHandler, handle: async () => undefined },
-    limits: {
-      machine: 9,
-      perLoop: {},
-      perAgent: {},
-      perProvider: {},
-      gapMs: 0,
-      startsPerMinute: undefined,
-      loadPerCpuMax: undefined,
-      freeMemoryBytesMin: undefined,
-    },
+    limits: noLimits,
     weights: {},
     breakers: createBreakers(lab.parts),
     claims,

@@ -1,7 +1,10 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import os from 'node:os';
+import path from 'node:path';
 import { describe, expect, test } from 'vitest';
 
 import { identityOf, isAlive, selfIdentity } from '../../src/process/index.ts';
-import { parseStat } from '../../src/process/identity.ts';
+import { parseStat, readProc } from '../../src/process/identity.ts';
 import { nextTickMs, onTick, sawOutput, startWatch, tickMs } from '../../src/process/limits.ts';
 import { hasMark, parsePsLine } from '../../src/process/process-table.ts';
 import type { ProcessRow } from '../../src/process/process-table.ts';
@@ -77,6 +80,19 @@ describe('identity', () => {
       startTime: '22',
     });
     expect(parseStat('')).toBeUndefined();
+  });
+
+  test('IDN-02 L7 a list of the kernel is read to its end: one that was cut would end in the number of a stranger', () => {
+    const dir = mkdtempSync(path.join(os.tmpdir(), 'gyre-proc-'));
+    for (const bytes of [0, 100, 16_383, 16_384, 16_385, 50_000]) {
+      const text = '12345 '.repeat(bytes).slice(0, bytes);
+      writeFileSync(path.join(dir, 'list'), text);
+      expect(readProc(path.join(dir, 'list'))).toBe(text);
+    }
+    expect(readProc(path.join(dir, 'missing'))).toBeUndefined();
+    rmSync(dir, { recursive: true });
+    // A file that the kernel gives in pieces of a page.
+    if (existsSync('/proc/kallsyms')) expect(readProc('/proc/kallsyms')).toBe(readFileSync('/proc/kallsyms', 'latin1'));
   });
 
   test('IDN-01 this process is alive; another start time, another boot or no process is not', () => {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { expect, test } from 'vitest';
 import { pruneWorkspaces } from '../../src/cli/prune-workspaces.ts';
 import { epochMs, runId } from '../../src/core/ids.ts';
-import { openEngine } from '../../src/journal/index.ts';
+import { type Engine, openEngine } from '../../src/journal/index.ts';
 import { taskHandler } from '../../src/loop/index.ts';
 import { createTestProcessHost } from '../journal/test-process-host.ts';
 import { makeRepository, useIsolatedHome } from '../testkit/repositories.ts';
@@ -14,15 +14,13 @@ useIsolatedHome();
 
 const later = 11 * 60_000;
 
+const openAt = (stateHome: string): Promise<Engine> =>
+  openEngine({ stateHome, processes: createTestProcessHost(), clock: () => epochMs(Date.now()), chance: () => 0 });
+
 test('L7 L13 a daemon removes the folders of ended runs that hold nothing, and no other', async () => {
   await using setting = await setUp(makeRepository());
   const { workspaces, stateHome, base } = setting;
-  await using engine = await openEngine({
-    stateHome,
-    processes: createTestProcessHost(),
-    clock: () => epochMs(Date.now()),
-    chance: () => 0,
-  });
+  await using engine = await openAt(stateHome);
   const { promise: gate, resolve: openGate } = Promise.withResolvers<void>();
   const handler = {
     ...taskHandler,
@@ -79,12 +77,7 @@ test('L7 L13 a daemon removes the folders of ended runs that hold nothing, and n
 test('L7 a workspace whose work has landed goes, and one that went on after its landing stays', async () => {
   await using setting = await setUp(makeRepository());
   const { workspaces, stateHome, base } = setting;
-  await using engine = await openEngine({
-    stateHome,
-    processes: createTestProcessHost(),
-    clock: () => epochMs(Date.now()),
-    chance: () => 0,
-  });
+  await using engine = await openAt(stateHome);
   for (const name of ['r-landed', 'r-went-on']) {
     const { dir } = await workspaces.open(name, base);
     writeFileSync(path.join(dir, 'done.txt'), `by ${name}\n`);

@@ -1,5 +1,5 @@
 import type { EpochMs } from '../../core/ids.ts';
-import { sameIdentity, type ProcessIdentity } from '../../process/index.ts';
+import { sameProcess, type ProcessIdentity } from '../../process/index.ts';
 import type { ClaimHolder, ClaimRow } from './port.ts';
 
 export type Taking = 'keep' | 'take' | 'refuse';
@@ -12,7 +12,7 @@ export const mayTake = (
   if (row === undefined) return 'take';
   const { holder, now, isAlive } = asked;
   const isOwnRun = row.stateHome === holder.stateHome && row.run === holder.run;
-  if (isOwnRun && sameIdentity(row.process, holder.process)) return 'keep';
+  if (isOwnRun && sameProcess(row.process, holder.process)) return 'keep';
   if (isAlive(row.process)) return 'refuse';
   if (isOwnRun) return 'take';
   if (row.leaseUntil > now || row.workers.some((worker) => isAlive(worker))) return 'refuse';
