@@ -27,7 +27,6 @@ export const landBranch = async (
       await recordLanding(git, {
         run: request.run,
         landing,
-        moves: [{ ref: `refs/heads/${branch}`, to: made.commit, from: 'absent' }],
         env: made.env,
       });
       return landing;

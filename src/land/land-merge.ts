@@ -82,7 +82,7 @@ export const landMerge = async (
     if ('why' in step) return step;
     const landing: Landing = { landed: 'merge', target, commit: step.commit };
     try {
-      await recordLanding(git, { run: request.run, landing, moves: [{ ref, to: step.commit, from: tip }], env: step.env });
+      await recordLanding(git, { run: request.run, landing, from: tip, env: step.env });
       return landing;
     } catch (fault) {
       const earlier = await readLanding(git, request.run);

@@ -89,7 +89,7 @@ export const landPullRequest = async (git: Git, request: LandRequest, means: Mea
     if (own !== undefined && 'why' in own) return own;
     if (own !== undefined) {
       const landing: Landing = { landed: 'pull-request', number: own.number, url: own.url, branch: offer.branch, commit: offer.commit };
-      await recordLanding(git, { run: request.run, landing, moves: [], env: {} });
+      await recordLanding(git, { run: request.run, landing, env: {} });
       return landing;
     }
     // Another run took the name between the look and the push: the next offer has another one.

@@ -36,7 +36,7 @@ export const createLander = (options: {
     if (request.as === 'merge') return landMerge(git, request, { ref, signLimitMs });
     if (request.as === 'report') {
       const landing: Landing = { landed: 'report', commit: request.candidate };
-      await recordLanding(git, { run: request.run, landing, moves: [], env: {} });
+      await recordLanding(git, { run: request.run, landing, env: {} });
       return landing;
     }
     if (request.as === 'pull-request') {
@@ -50,7 +50,7 @@ export const createLander = (options: {
     const file = path.join(options.stateHome, 'patches', `${request.run}.patch`);
     await writePatch(git, made.commit, file);
     const landing: Landing = { landed: 'patch', file, commit: made.commit };
-    await recordLanding(git, { run: request.run, landing, moves: [], env: made.env });
+    await recordLanding(git, { run: request.run, landing, env: made.env });
     return landing;
   };
 

@@ -15,8 +15,8 @@ export interface Offer {
 export const writeOffer = async (git: Git, run: string, offer: Offer): Promise<void> => {
   const facts = await writeFacts(git, offer);
   await updateRefs(git, [
-    { ref: runRef(run, 'offer'), to: offer.commit, from: 'any' },
-    { ref: runRef(run, 'offer-facts'), to: facts, from: 'any' },
+    [{ ref: runRef(run, 'offer-facts'), to: facts, from: 'any' }],
+    [{ ref: runRef(run, 'offer'), to: offer.commit, from: 'any' }],
   ]);
 };
 

@@ -71,14 +71,15 @@ export const commitCandidate = async (request: {
     movedRefs: traces.movedRefs,
     notes: [...traces.notes, ...shot.notes],
   };
-  const updates: RefUpdate[] = [
-    { ref: runRef(run, `a${number}`), to: commit, from: 'absent' },
-    { ref: runRef(run, `a${number}-facts`), to: await writeFacts(git, facts), from: 'any' },
-    ...(traces.head === base ? [] : [{ ref: runRef(run, `a${number}-head`), to: traces.head, from: 'any' }]),
-    ...traces.left.map((tip, at) => ({ ref: runRef(run, `a${number}-left${at + 1}`), to: tip, from: 'any' })),
+  const name = runRef(run, `a${number}`);
+  const beside: RefUpdate[] = [
+    { ref: name, to: 'as-it-is', from: 'absent' },
+    { ref: `${name}-facts`, to: await writeFacts(git, facts), from: 'any' },
+    ...(traces.head === base ? [] : [{ ref: `${name}-head`, to: traces.head, from: 'any' }]),
+    ...traces.left.map((tip, at) => ({ ref: `${name}-left${at + 1}`, to: tip, from: 'any' })),
   ];
   try {
-    await updateRefs(git, updates, env);
+    await updateRefs(git, [beside, [{ ref: name, to: commit, from: 'absent' }]], env);
   } catch (fault) {
     // Another call for the same attempt was faster: its candidate stands.
     const first = fault instanceof Fault ? await readCandidate(git, request) : undefined;

@@ -71,7 +71,7 @@ const openWorktree = async (
   await forgetWorktree(git, repository, dir);
   await removeFolder(places.modules(run));
   const before = opening ?? { base, createdAt: context.nowMs, refs: Object.fromEntries(await userRefs(git)) };
-  await updateRefs(git, [{ ref: runRef(run, 'base'), to: base, from: 'any' }], engineIdentity(context.nowMs / 1000));
+  await updateRefs(git, [[{ ref: runRef(run, 'base'), to: base, from: 'any' }]], engineIdentity(context.nowMs / 1000));
   const last = await lastCandidate(git, run);
   // Locked until its files are there: a crash in between leaves what `halfMade` recognises.
   const made = ['--detach', '--no-checkout', '--lock', '--reason', 'initializing'];
@@ -253,7 +253,7 @@ export const createWorkspaces = (options: {
       const saved = plain
         ? traces.head
         : await git.line(['commit-tree', '--no-gpg-sign', ...parents, '-m', `Saved from run ${run}`, whole.tree], { env });
-      await updateRefs(git, [{ ref: savedRef(run), to: saved, from: 'any' }], env);
+      await updateRefs(git, [[{ ref: savedRef(run), to: saved, from: 'any' }]], env);
       await remove(run, at);
       return { savedAs: savedRef(run) };
     },

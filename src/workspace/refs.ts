@@ -21,7 +21,7 @@ export const checkName = (name: string): string => {
 export const runRef = (run: string, leaf: string): string => `refs/gyre/runs/${checkName(run)}/${leaf}`;
 export const savedRef = (run: string): string => `refs/gyre/saved/${checkName(run)}`;
 
-/** `from`: the value it must have now, `absent` = must not exist, `any` = whatever it is. */
+/** `from`: the value it must have now, `absent` = must not exist, `any` = whatever it is. `to`: `as-it-is` only looks. */
 export interface RefUpdate {
   readonly ref: string;
   readonly to: string;
@@ -30,16 +30,26 @@ export interface RefUpdate {
 
 const zero = (like: string): string => '0'.repeat(like.length);
 
-/** Moves several refs at once or none. @throws Fault `GIT_FAILED` when one of them is not what it was said to be */
-export const updateRefs = async (git: Git, updates: readonly RefUpdate[], env: Readonly<Record<string, string>> = {}): Promise<void> => {
-  const lines = updates.map(({ ref, to, from }) => {
-    const old = from === 'any' ? '' : from === 'absent' ? zero(to) : from;
-    return `update ${ref}\0${to}\0${old}\0`;
-  });
-  await git.run(['update-ref', '-m', 'gyre', '--stdin', '-z'], {
-    input: `start\0${lines.join('')}prepare\0commit\0`,
-    env,
-  });
+const lineOf = ({ ref, to, from }: RefUpdate): string => {
+  // Without a value, `verify` wants that there is no such ref.
+  if (to === 'as-it-is') return `verify ${ref}\0${from === 'absent' ? '' : from}\0`;
+  const old = from === 'any' ? '' : from === 'absent' ? zero(to) : from;
+  return `update ${ref}\0${to}\0${old}\0`;
+};
+
+/**
+ * Moves refs, one group after another; a group of which one ref is not what it was said to be moves nothing, and none after it is begun.
+ * Git moves the refs of a group one by one, so a kill may leave a part of a group moved, but never one of a later group: what says that
+ * several refs are there belongs into a group after theirs.
+ * @throws Fault `GIT_FAILED` when a ref is not what it was said to be
+ */
+export const updateRefs = async (
+  git: Git,
+  groups: readonly (readonly RefUpdate[])[],
+  env: Readonly<Record<string, string>> = {},
+): Promise<void> => {
+  const input = groups.filter((group) => group.length > 0).map((group) => `start\0${group.map(lineOf).join('')}prepare\0commit\0`);
+  await git.run(['update-ref', '-m', 'gyre', '--stdin', '-z'], { input: input.join(''), env });
 };
 
 /** The object a ref names, if it exists. */
