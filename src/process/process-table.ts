@@ -29,30 +29,40 @@ export const hasMark = (environ: Buffer, marker: string): boolean => {
   return false;
 };
 
-const isMarked = (pid: number, marker: string): boolean => {
+/** True when an environment block has an entry of this name. */
+export const hasName = (environ: Buffer, name: string): boolean =>
+  environ.indexOf(`${name}=`) === 0 || environ.includes(`\0${name}=`);
+
+const nothing = Buffer.alloc(0);
+
+/** The environment block that a process was started with; empty where it may not be seen. */
+export const environOf = (pid: number): Buffer => {
   try {
-    return hasMark(readFileSync(`/proc/${pid}/environ`), marker);
+    return readFileSync(`/proc/${pid}/environ`);
   } catch {
-    return false;
+    return nothing;
   }
 };
 
 // Kernel threads are children of number 2: no environment, not ours, and on large machines most of the table.
 const kernelThreads = 2;
 
-const procTable = (marker: string): ProcessRow[] => {
-  const { bootId } = selfIdentity();
-  const rows: ProcessRow[] = [];
-  for (const name of readdirSync('/proc')) {
+/** Whether a process counts: dead ones that wait to be reaped do not. */
+export const isLive = ({ state, parent }: ProcStat): boolean => state !== 'Z' && state !== 'X' && parent !== kernelThreads;
+
+export const rowOf = (stat: ProcStat, marked: boolean): ProcessRow => ({
+  identity: { pid: stat.pid, startTime: stat.startTime, bootId: selfIdentity().bootId },
+  parent: stat.parent,
+  group: stat.group,
+  marked,
+});
+
+const procTable = (marker: string): ProcessRow[] =>
+  readdirSync('/proc').flatMap((name) => {
     const pid = Number(name);
-    if (!Number.isInteger(pid)) continue;
-    const stat = readStat(pid);
-    if (stat === undefined || stat.state === 'Z' || stat.state === 'X' || stat.parent === kernelThreads) continue;
-    const identity = { pid, startTime: stat.startTime, bootId };
-    rows.push({ identity, parent: stat.parent, group: stat.group, marked: isMarked(pid, marker) });
-  }
-  return rows;
-};
+    const stat = Number.isInteger(pid) ? readStat(pid) : undefined;
+    return stat === undefined || !isLive(stat) ? [] : [rowOf(stat, hasMark(environOf(pid), marker))];
+  });
 
 /**
  * One line of `ps eww -o pid=,ppid=,pgid=,state=,lstart=,command=`, where the environment follows the command. The entries are parted by

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { nothingSeen } from './job-files.ts';
 import { within } from './ladder.ts';
 import type { Launched } from './launch.ts';
+import { readNear } from './near-table.ts';
 import { readTable } from './process-table.ts';
 import { joinStream } from './stream-join.ts';
 import type { StreamKeeper } from './stream-keeper.ts';
@@ -44,8 +45,8 @@ export const endRest = async (job: {
   const { marker, program, lineage, closed } = job;
   const query = { leader: program.identity, known: lineage.members, self: process.pid };
   const until = performance.now() + settleMs;
-  // Each look reads all processes of the machine, and a thousand shims may look at once: where nothing is left, one is enough.
-  const isLeft = (): boolean => treeOf(readTable(marker), query).length > 0;
+  // Where nothing is left, one look is enough: a thousand shims may look at once.
+  const isLeft = (): boolean => treeOf(readNear({ ...query, marker }) ?? readTable(marker), query).length > 0;
   let somethingIsLeft = isLeft();
   for (let pauseMs = settlePauseMs; somethingIsLeft && performance.now() < until; pauseMs *= 2) {
     await sleep(Math.min(pauseMs, until - performance.now()));

@@ -4,7 +4,8 @@
 import { markName } from './process-table.ts';
 
 const prefix = 'GYRE_SHIM_ENV_';
-const launchName = 'GYRE_SHIM_LAUNCH';
+/** Only a shim has it. */
+export const launchName = 'GYRE_SHIM_LAUNCH';
 
 /**
  * @param options.outerMark the marker that the engine itself runs under, if Gyre was started by a program of Gyre: the shim carries it
