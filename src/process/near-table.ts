@@ -71,7 +71,8 @@ export const readNear = (query: {
   for (const { pid } of [leader, ...known]) visit(pid);
   descend();
   const since = Number(leader.startTime);
-  for (let look = 0; look < looks; look += 1) for (const ancestor of ancestors) for (const child of childrenOf(ancestor)) visit(child, since);
+  for (let look = 0; look < looks; look += 1)
+    for (const ancestor of ancestors) for (const child of childrenOf(ancestor)) visit(child, since);
   descend();
   return [...rows.values()];
 };

@@ -30,8 +30,7 @@ export const hasMark = (environ: Buffer, marker: string): boolean => {
 };
 
 /** True when an environment block has an entry of this name. */
-export const hasName = (environ: Buffer, name: string): boolean =>
-  environ.indexOf(`${name}=`) === 0 || environ.includes(`\0${name}=`);
+export const hasName = (environ: Buffer, name: string): boolean => environ.indexOf(`${name}=`) === 0 || environ.includes(`\0${name}=`);
 
 const nothing = Buffer.alloc(0);
 
@@ -77,15 +76,39 @@ export const parsePsLine = (line: string, options: { readonly marker: string; re
   return { identity, parent: Number(parent), group: Number(group), marked: command.split(' ').includes(`${markName}=${options.marker}`) };
 };
 
-const psTable = (marker: string): ProcessRow[] => {
+const psText = (): string => {
   const args = ['axeww', '-o', 'pid=,ppid=,pgid=,state=,lstart=,command='];
-  const text = execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 10_000, maxBuffer: 256 << 20 });
+  return execFileSync('ps', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], timeout: 10_000, maxBuffer: 256 << 20 });
+};
+
+const psRows = (text: string, marker: string): ProcessRow[] => {
   const { bootId } = selfIdentity();
   return text.split('\n').flatMap((line) => parsePsLine(line, { marker, bootId }) ?? []);
 };
 
+/** The values that an environment block gives the marker's name. */
+const marksIn = (environ: Buffer): readonly string[] =>
+  environ.includes(`${markName}=`)
+    ? environ
+        .toString('utf8')
+        .split('\0')
+        .flatMap((entry) => (entry.startsWith(`${markName}=`) ? entry.slice(markName.length + 1) : []))
+    : [];
+
+/** Which of these markers some live process carries, this one aside: one look at all processes for any number of markers. */
+export const carriedOf = (markers: readonly string[]): ReadonlySet<string> => {
+  if (!hasProc) {
+    const text = psText();
+    return new Set(markers.filter((marker) => psRows(text, marker).some((row) => row.marked && row.identity.pid !== process.pid)));
+  }
+  const wanted = new Set(markers);
+  // A dead process has no environment any more, nor has a thread of the kernel.
+  const pids = readdirSync('/proc').filter((name) => Number.isInteger(Number(name)) && Number(name) !== process.pid);
+  return new Set(pids.flatMap((pid) => marksIn(environOf(Number(pid)))).filter((mark) => wanted.has(mark)));
+};
+
 /** All live processes that may be seen; dead ones that wait to be reaped are left out. */
-export const readTable = (marker: string): readonly ProcessRow[] => (hasProc ? procTable(marker) : psTable(marker));
+export const readTable = (marker: string): readonly ProcessRow[] => (hasProc ? procTable(marker) : psRows(psText(), marker));
 
 /**
  * Direct children of one process, threads' children included. Cheap (reads only this process), so that it can be asked every second.

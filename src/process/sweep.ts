@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { hasProc, readStat, sameProcess, signalProcess } from './identity.ts';
 import type { ProcessIdentity } from './port.ts';
-import { childrenOf, readTable } from './process-table.ts';
+import { carriedOf, childrenOf, readTable } from './process-table.ts';
 import type { ProcessRow } from './process-table.ts';
 
 export interface TreeQuery {
@@ -78,9 +78,41 @@ export const endTree = async (query: TreeQuery & { readonly marker: string; read
 
 const sweepBoundMs = 10_000;
 
-/** Ends everything that carries a marker, wherever it hangs. @returns how many processes were killed */
-export const sweepMarked = async (marker: string): Promise<number> =>
-  (await endTree({ leader: undefined, known: [], self: process.pid, marker, boundMs: sweepBoundMs })).killed.length;
+/** Looks at all processes take at most this part of the time of the one that looks. */
+const lookPart = 1 / 10;
+let asked = new Map<string, Promise<number>>();
+let carried: Promise<ReadonlySet<string>> | undefined;
+let restMs = 0;
+
+/** One look for everybody who asks until it begins. */
+const lookOnce = async (): Promise<ReadonlySet<string>> => {
+  await sleep(restMs);
+  const markers = [...asked.keys()];
+  asked = new Map();
+  carried = undefined;
+  const begun = performance.now();
+  const found = carriedOf(markers);
+  restMs = (performance.now() - begun) / lookPart;
+  return found;
+};
+
+const sweepOf = async (marker: string, look: Promise<ReadonlySet<string>>): Promise<number> => {
+  if (!(await look).has(marker)) return 0;
+  return (await endTree({ leader: undefined, known: [], self: process.pid, marker, boundMs: sweepBoundMs })).killed.length;
+};
+
+/**
+ * Ends everything that carries a marker, wherever it hangs. Where many are asked for, one look at the processes of the machine serves all.
+ * @returns how many processes were killed
+ */
+export const sweepMarked = (marker: string): Promise<number> => {
+  const earlier = asked.get(marker);
+  if (earlier !== undefined) return earlier;
+  carried ??= lookOnce();
+  const swept = sweepOf(marker, carried);
+  asked.set(marker, swept);
+  return swept;
+};
 
 const keyOf = (identity: ProcessIdentity): string => `${identity.pid}/${identity.startTime}`;
 

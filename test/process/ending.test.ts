@@ -83,6 +83,24 @@ describe('ending on request', () => {
     expect(await job.result).toMatchObject({ end: 'exited', signal: 'SIGKILL' });
     expect(await jobs.host.sweep(jobs.marker)).toBe(0);
   });
+
+  test('PROC-05 many sweeps at once each end their own, and one that is asked for meanwhile is not forgotten', async () => {
+    const job = await jobs.open('ignores-signals');
+    await treeOf(job);
+    const others = Array.from({ length: 50 }, (_, index) => `${jobs.marker}-${index}`);
+    const none = others.map((marker) => jobs.host.sweep(marker));
+    const own = [jobs.host.sweep(jobs.marker), jobs.host.sweep(jobs.marker)];
+    expect(await Promise.all(own)).toEqual([3, 3]);
+    expect(await Promise.all(none)).toEqual(others.map(() => 0));
+    const strangers = ['x', 'y'].map((name) =>
+      spawn('sleep', ['60'], { env: { PATH: process.env['PATH'], GYRE_MARK: `${jobs.marker}-${name}` } }),
+    );
+    const first = jobs.host.sweep(`${jobs.marker}-x`);
+    expect(strangers.every((stranger) => stranger.pid !== undefined)).toBe(true);
+    expect(await first).toBe(1);
+    expect(await jobs.host.sweep(`${jobs.marker}-y`)).toBe(1);
+    await job.result;
+  });
 });
 
 describe('ending by limit', () => {

@@ -12,7 +12,11 @@ import { aliveWithMark, isRunning, waitUntil } from '../testkit/processes.ts';
 /** A program that leaves what its line of shell starts, and is over. */
 const play = async (
   line: string,
-  use: (program: { readonly marker: string; readonly near: (marker?: string) => readonly number[]; readonly whole: () => readonly number[] }) => unknown,
+  use: (program: {
+    readonly marker: string;
+    readonly near: (marker?: string) => readonly number[];
+    readonly whole: () => readonly number[];
+  }) => unknown,
   env: Readonly<Record<string, string>> = {},
 ): Promise<void> => {
   const marker = `near-${randomUUID()}`;
@@ -47,11 +51,14 @@ const play = async (
 const sorted = (pids: readonly number[]): readonly number[] => pids.toSorted((a, b) => a - b);
 
 test('PRC-05 what a program left is found by walking as by reading the whole table: in its group, in sessions of their own, children of orphans', async () => {
-  await play('sleep 60 &\nsetsid sleep 60 &\nsetsid sh -c "sleep 60; :" &\n(setsid sh -c "setsid sleep 60 & sleep 60; :" &)\nsleep 0.3', ({ near, whole }) => {
-    expect(whole().length).toBeGreaterThanOrEqual(6);
-    expect(sorted(near())).toEqual(sorted(whole()));
-    for (const pid of near()) expect(isRunning(pid)).toBe(true);
-  });
+  await play(
+    'sleep 60 &\nsetsid sleep 60 &\nsetsid sh -c "sleep 60; :" &\n(setsid sh -c "setsid sleep 60 & sleep 60; :" &)\nsleep 0.3',
+    ({ near, whole }) => {
+      expect(whole().length).toBeGreaterThanOrEqual(6);
+      expect(sorted(near())).toEqual(sorted(whole()));
+      for (const pid of near()) expect(isRunning(pid)).toBe(true);
+    },
+  );
 });
 
 test('PRC-05 an orphan that dropped the marker is walked through: its child that has the marker again is found', async () => {
@@ -63,22 +70,33 @@ test('PRC-05 an orphan that dropped the marker is walked through: its child that
 
 test('PRC-05 a shim that hangs beside is left out with all below it, unless it carries the marker', async () => {
   const line = '(setsid sh -c "sleep 60; :" &)\nsleep 0.3';
-  await play(line, ({ near, whole, marker }) => {
-    expect(near('another')).toEqual([]);
-    expect(sorted(near(marker))).toEqual(sorted(whole()));
-    expect(whole()).toHaveLength(2);
-  }, { GYRE_SHIM_LAUNCH: 'x' });
+  await play(
+    line,
+    ({ near, whole, marker }) => {
+      expect(near('another')).toEqual([]);
+      expect(sorted(near(marker))).toEqual(sorted(whole()));
+      expect(whole()).toHaveLength(2);
+    },
+    { GYRE_SHIM_LAUNCH: 'x' },
+  );
 });
 
 test('PRC-05 when nothing is left, nothing is found, and a stranger that began meanwhile is no member', async () => {
   await play('(env -u GYRE_MARK setsid sleep 60 &)\nsleep 0.3', ({ near, whole }) => {
-    const stranger = readFileSync('/proc/1/task/1/children', 'latin1').trim().split(' ').map(Number).find((pid) => {
-      try {
-        return readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith('sleep\0') && !readFileSync(`/proc/${pid}/environ`, 'latin1').includes('GYRE_MARK=');
-      } catch {
-        return false;
-      }
-    });
+    const stranger = readFileSync('/proc/1/task/1/children', 'latin1')
+      .trim()
+      .split(' ')
+      .map(Number)
+      .find((pid) => {
+        try {
+          return (
+            readFileSync(`/proc/${pid}/cmdline`, 'latin1').startsWith('sleep\0') &&
+            !readFileSync(`/proc/${pid}/environ`, 'latin1').includes('GYRE_MARK=')
+          );
+        } catch {
+          return false;
+        }
+      });
     expect(near()).toEqual([]);
     expect(whole()).toEqual([]);
     if (stranger !== undefined) process.kill(stranger, 'SIGKILL');
