@@ -20,6 +20,7 @@ import type { Claim } from './job-files.ts';
 import type { ProcessHost, ProcessSpec } from './port.ts';
 import { holdBack } from './priority.ts';
 import { markName } from './process-table.ts';
+import { takesInOrphans } from './reaper.ts';
 import { packEnv } from './shim-env.ts';
 import { sweepMarked } from './sweep.ts';
 
@@ -70,14 +71,17 @@ interface Start {
 }
 
 /** Starts a shim in a session of its own, free of every handle of the engine. */
-const startShim = (options: HostOptions, job: { readonly jobDir: string; readonly spec: ProcessSpec }): Start => {
-  const { jobDir, spec } = job;
+const startShim = (
+  options: HostOptions,
+  job: { readonly jobDir: string; readonly spec: ProcessSpec; readonly ownerTakesOrphans: boolean },
+): Start => {
+  const { jobDir, spec, ownerTakesOrphans } = job;
   const { shim, cacheDir = getCompileCacheDir() } = options;
   const [program, ...args] = shim;
   assert(program !== undefined, 'No program was given that runs the shim.');
   const launch = randomUUID();
   const { env, ...rest } = spec;
-  writeSpec(jobDir, { ...rest, envNames: Object.keys(env), launch, owner: selfIdentity() });
+  writeSpec(jobDir, { ...rest, envNames: Object.keys(env), launch, owner: selfIdentity(), ownerTakesOrphans });
   const log = openSync(shimLog(jobDir), 'a', 0o600);
   let failure = '';
   const failed = (why: string): void => {
@@ -133,7 +137,7 @@ export const createProcessHost = (options: HostOptions): ProcessHost => ({
     const found = readClaim(jobDir);
     if (found !== undefined) return attend({ jobDir, claim: found, wasAdopted: true });
     return await starts(async () => {
-      const start = startShim(options, { jobDir, spec });
+      const start = startShim(options, { jobDir, spec, ownerTakesOrphans: await takesInOrphans() });
       const claim = await awaitClaim(jobDir, start);
       return attend({ jobDir, claim, wasAdopted: claim.by === 'shim' && claim.launch !== start.launch });
     });

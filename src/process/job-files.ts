@@ -17,6 +17,8 @@ export interface StoredSpec extends Omit<ProcessSpec, 'env'> {
   /** Names the start this spec was written for: a shim of an earlier one finds another name and leaves. */
   readonly launch: string;
   readonly owner: ProcessIdentity;
+  /** Whether what the program leaves behind may become a child of the owner (reaper.ts). */
+  readonly ownerTakesOrphans: boolean;
   readonly envNames: readonly string[];
 }
 

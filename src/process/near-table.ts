@@ -36,7 +36,7 @@ const ancestorsOf = (pid: number): readonly ProcStat[] | undefined => {
 
 /**
  * Rows of every process that can belong to the tree of a program; more than belong to it.
- * @param query.self the process that asks, which started the program; it and what hangs below it by another way are left out
+ * @param query.self the process that asks, which started the program and takes in no orphans
  * @returns `undefined` where walking is not possible: then the whole table tells
  */
 export const readNear = (query: {
@@ -44,8 +44,10 @@ export const readNear = (query: {
   readonly leader: ProcessIdentity;
   readonly known: readonly ProcessIdentity[];
   readonly self: number;
+  /** An ancestor that takes in no orphans: it may have a thousand children, and none has to be looked at. */
+  readonly aside?: ProcessIdentity | undefined;
 }): readonly ProcessRow[] | undefined => {
-  const { marker, leader, known, self } = query;
+  const { marker, leader, known, self, aside } = query;
   const ancestors = tellsChildren ? ancestorsOf(self) : undefined;
   if (ancestors === undefined) return undefined;
   const rows = new Map<number, ProcessRow>();
@@ -71,8 +73,9 @@ export const readNear = (query: {
   for (const { pid } of [leader, ...known]) visit(pid);
   descend();
   const since = Number(leader.startTime);
-  for (let look = 0; look < looks; look += 1)
-    for (const ancestor of ancestors) for (const child of childrenOf(ancestor)) visit(child, since);
+  // The process that asks starts nothing but the program.
+  const takers = ancestors.filter(({ pid, startTime }) => pid !== self && (pid !== aside?.pid || startTime !== aside.startTime));
+  for (let look = 0; look < looks; look += 1) for (const taker of takers) for (const child of childrenOf(taker)) visit(child, since);
   descend();
   return [...rows.values()];
 };

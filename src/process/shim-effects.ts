@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { nothingSeen } from './job-files.ts';
 import { within } from './ladder.ts';
 import type { Launched } from './launch.ts';
+import type { ProcessIdentity } from './port.ts';
 import { readNear } from './near-table.ts';
 import { readTable } from './process-table.ts';
 import { joinStream } from './stream-join.ts';
@@ -38,15 +39,17 @@ const nothingSwept: TreeEnd = { killed: [], left: [] };
 /** Gives the last children of a program that is over a moment to go, kills what is left of the tree, and ends the streams. */
 export const endRest = async (job: {
   readonly marker: string;
+  /** The engine, if it takes in no orphans. */
+  readonly aside: ProcessIdentity | undefined;
   readonly program: Launched;
   readonly lineage: Lineage;
   readonly closed: Promise<unknown>;
 }): Promise<{ readonly orphansKilled: number; readonly problem: string }> => {
-  const { marker, program, lineage, closed } = job;
+  const { marker, aside, program, lineage, closed } = job;
   const query = { leader: program.identity, known: lineage.members, self: process.pid };
   const until = performance.now() + settleMs;
   // Where nothing is left, one look is enough: a thousand shims may look at once.
-  const isLeft = (): boolean => treeOf(readNear({ ...query, marker }) ?? readTable(marker), query).length > 0;
+  const isLeft = (): boolean => treeOf(readNear({ ...query, marker, aside }) ?? readTable(marker), query).length > 0;
   let somethingIsLeft = isLeft();
   for (let pauseMs = settlePauseMs; somethingIsLeft && performance.now() < until; pauseMs *= 2) {
     await sleep(Math.min(pauseMs, until - performance.now()));

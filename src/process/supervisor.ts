@@ -65,7 +65,8 @@ const followProgram = async ({ jobDir, spec, end }: Job, program: Launched): Pro
   exit ??= await climb({ group: program.identity.pid, exited: program.exited, askSignal: spec.askSignal, graceMs: spec.limits.graceMs });
   const endedAt = Date.now();
   const wallMs = performance.now() - started;
-  const rest = await endRest({ marker: spec.marker, program, lineage, closed });
+  const aside = spec.ownerTakesOrphans ? undefined : spec.owner;
+  const rest = await endRest({ marker: spec.marker, aside, program, lineage, closed });
   const watch = watching.stop();
   stdout.close();
   stderr.close();

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import path from 'node:path';
 import { expect, test } from 'vitest';
 import { identityOf } from '../../src/process/identity.ts';
 import { readNear } from '../../src/process/near-table.ts';
 import { readTable } from '../../src/process/process-table.ts';
 import { treeOf } from '../../src/process/sweep.ts';
+import { remove, temporaryFolder } from '../testkit/repositories.ts';
 import { aliveWithMark, isRunning, waitUntil } from '../testkit/processes.ts';
 
 /** A program that leaves what its line of shell starts, and is over. */
@@ -79,6 +81,43 @@ test('PRC-05 a shim that hangs beside is left out with all below it, unless it c
     },
     { GYRE_SHIM_LAUNCH: 'x' },
   );
+});
+
+// Becomes what takes in orphans, then the program that is named, as a wrapper does that replaces itself.
+const wrapper = 'import ctypes, os, sys; ctypes.CDLL(None).prctl(36, 1, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])';
+
+test('PRC-05 an engine knows whether it takes in orphans: as a rule not, under a wrapper that does and replaced itself by it yes', () => {
+  const ask = `import(${JSON.stringify(new URL('../../src/process/reaper.ts', import.meta.url).href)}).then(async ({ takesInOrphans }) => console.log(await takesInOrphans()))`;
+  const node = ['--no-warnings', '-e', ask];
+  expect(execFileSync(process.execPath, node, { encoding: 'utf8' })).toBe('false\n');
+  expect(execFileSync('python3', ['-c', wrapper, process.execPath, ...node], { encoding: 'utf8' })).toBe('true\n');
+});
+
+test('PRC-05 what a program leaves hangs at such an engine, and is ended there', () => {
+  const marker = `near-${randomUUID()}`;
+  const dir = temporaryFolder('reaper');
+  const spec = {
+    command: '/bin/sh',
+    args: ['-c', '(setsid sh -c "sleep 60; :" &)\nsleep 0.3'],
+    cwd: dir,
+    env: { PATH: process.env['PATH'] },
+    stdin: { kind: 'none' },
+    limits: { deadlineMs: 60_000, idleMs: 60_000, graceMs: 1_000, outputBytes: 1_000 },
+    marker,
+    whenOwnerDies: 'end',
+    askSignal: 'SIGTERM',
+  };
+  const engine = `
+    import { createProcessHost, sourceShim } from ${JSON.stringify(new URL('../../src/process/host.ts', import.meta.url).href)};
+    const host = createProcessHost({ shim: sourceShim });
+    const job = await host.open(${JSON.stringify(path.join(dir, 'job'))}, ${JSON.stringify(spec)});
+    const { orphansKilled, problem } = await job.result;
+    console.log(JSON.stringify({ orphansKilled, problem }));`;
+  const node = ['--no-warnings', '--input-type=module', '--eval', engine];
+  const said = execFileSync('python3', ['-c', wrapper, process.execPath, ...node], { encoding: 'utf8' });
+  expect(JSON.parse(said)).toEqual({ orphansKilled: 2, problem: '' });
+  expect(aliveWithMark(marker)).toEqual([]);
+  remove(dir);
 });
 
 test('PRC-05 when nothing is left, nothing is found, and a stranger that began meanwhile is no member', async () => {
