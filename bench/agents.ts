@@ -22,7 +22,7 @@ const agents = Number(values.agents);
 const linesBefore = 100;
 const linesAfter = 100;
 /** Agents end in their own time: once all are alive at one moment, they go on one after another over this long. */
-const endsOverS = 120;
+const endsOverS = 300;
 /** Longest time for the whole. */
 const boundMs = 300_000 + agents * 4_000;
 

@@ -3,14 +3,17 @@
 // A tick that comes late by more than `lateMs` means that the shim itself stood still: the machine slept (where the monotonic clock
 // counts sleep), or the whole tree was stopped. That time is nobody's silence, so both limits move on by it. Where the monotonic clock
 // stands still in sleep (Linux), sleep is seen as `sleptMs` by comparison with the time since boot; the limits need no correction.
-import type { ProcessLimits } from './port.ts';
+import type { ProcessLimits, ProcessSpec } from './port.ts';
 
 export const tickMs = 200;
 /** Limits of a program that has run for a while need not be held to a fifth of a second, and a thousand shims tick on one machine. */
 const calmTickMs = 1_000;
 const calmAfterMs = 10_000;
-/** On a machine with more work than processors the looks of a thousand shims would be most of the work. */
-const longestTickMs = 5_000;
+/**
+ * On a machine with more work than processors the looks of a thousand shims would be most of the work. A program that ends with its engine
+ * is looked at more often, because only a look tells that the engine is gone.
+ */
+const longestTickMs = { end: 5_000, outlive: 30_000 } as const;
 const usualLoad = 2;
 const lateMs = 3_000;
 /** Less difference between the two clocks than this is rounding. */
@@ -31,8 +34,8 @@ export interface Watch {
  * How long to the next tick of a program that has run so long.
  * @param load programs that want to run, for each processor (getloadavg(3), one minute)
  */
-export const nextTickMs = (ranMs: number, load: number): number =>
-  ranMs < calmAfterMs ? tickMs : Math.min(longestTickMs, calmTickMs * Math.max(1, load / usualLoad));
+export const nextTickMs = (ranMs: number, load: number, whenOwnerDies: ProcessSpec['whenOwnerDies']): number =>
+  ranMs < calmAfterMs ? tickMs : Math.min(longestTickMs[whenOwnerDies], calmTickMs * Math.max(1, load / usualLoad));
 
 export const startWatch = (now: number): Watch => ({
   startedAt: now,
@@ -50,6 +53,7 @@ export interface Tick {
   readonly sleptMs: number;
   /** See `nextTickMs`. */
   readonly load: number;
+  readonly whenOwnerDies: ProcessSpec['whenOwnerDies'];
   readonly limits: Pick<ProcessLimits, 'deadlineMs' | 'idleMs'>;
 }
 
@@ -57,15 +61,19 @@ export interface Tick {
 export const onTick = (watch: Watch, tick: Tick): { readonly watch: Watch; readonly over: 'deadline' | 'idle' | undefined } => {
   const gapMs = tick.now - watch.nextTickAt;
   const stoppedMs = gapMs > lateMs ? gapMs : 0;
+  const lastOutputAt = Math.min(tick.now, watch.lastOutputAt + stoppedMs);
+  const { deadlineMs = Infinity, idleMs = Infinity } = tick.limits;
+  const limitAt = Math.min(watch.startedAt + watch.stoppedMs + stoppedMs + deadlineMs, lastOutputAt + idleMs);
+  const restMs = nextTickMs(tick.now - watch.startedAt, tick.load, tick.whenOwnerDies);
   const next: Watch = {
     ...watch,
-    lastOutputAt: Math.min(tick.now, watch.lastOutputAt + stoppedMs),
-    nextTickAt: tick.now + nextTickMs(tick.now - watch.startedAt, tick.load),
+    lastOutputAt,
+    // A limit is held to the same fifth of a second however seldom the looks are.
+    nextTickAt: Math.max(tick.now + tickMs, Math.min(tick.now + restMs, limitAt)),
     stoppedMs: watch.stoppedMs + stoppedMs,
     suspendedMs: watch.suspendedMs + stoppedMs + (tick.sleptMs > sleepFloorMs ? tick.sleptMs : 0),
   };
-  const { deadlineMs, idleMs } = tick.limits;
-  if (deadlineMs !== undefined && tick.now - next.startedAt - next.stoppedMs >= deadlineMs) return { watch: next, over: 'deadline' };
-  if (idleMs !== undefined && tick.now - next.lastOutputAt >= idleMs) return { watch: next, over: 'idle' };
+  if (tick.now - next.startedAt - next.stoppedMs >= deadlineMs) return { watch: next, over: 'deadline' };
+  if (tick.now - lastOutputAt >= idleMs) return { watch: next, over: 'idle' };
   return { watch: next, over: undefined };
 };

@@ -5,7 +5,7 @@
 //   2. it is in the process group of the program;
 //   3. it was seen as a descendant while its parents lived (`Lineage`) and is still the same process by start time;
 //   4. its parent belongs to the tree (this also finds the shims and trees of an engine that ran inside the tree).
-// Not covered: a process that between two looks of the lineage (one second; up to five on a machine with more work than processors) dropped
+// Not covered: a process that between two looks of the lineage (one second; up to thirty on a machine with more work than processors) dropped
 // the marker, moved to a session of its own and lost its parent; one that runs as another user; one that was started for the tree by a
 // service outside (a container daemon, systemd, cron). Catching the first would take PR_SET_CHILD_SUBREAPER or a cgroup, which Node does not offer.
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -42,7 +42,7 @@ export const startWatching = (job: {
   const tick = (): void => {
     const sleptNow = sleepClockMs();
     const now = performance.now();
-    const { watch: next, over } = onTick(watch, { now, sleptMs: sleptNow - slept, load: load(), limits: spec.limits });
+    const { watch: next, over } = onTick(watch, { now, sleptMs: sleptNow - slept, load: load(), ...spec });
     watch = next;
     slept = sleptNow;
     // A timer is a millisecond early or late.

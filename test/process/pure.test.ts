@@ -115,7 +115,7 @@ describe('limits', () => {
     let watch = startWatch(0);
     for (const now of ticks) {
       if (options.outputAt?.includes(now) === true) watch = sawOutput(watch, now);
-      const seen = onTick(watch, { now, sleptMs: options.sleptMs ?? 0, load: 0, limits });
+      const seen = onTick(watch, { now, sleptMs: options.sleptMs ?? 0, load: 0, whenOwnerDies: 'end', limits });
       watch = seen.watch;
       if (seen.over !== undefined) return { over: seen.over, at: now, watch };
     }
@@ -140,18 +140,32 @@ describe('limits', () => {
     expect(run([200], { sleptMs: 900 }).watch.suspendedMs).toBe(0);
   });
 
-  test('LIM-03 looks come seldom where the machine has more work than processors, and at least every five seconds', () => {
-    expect([nextTickMs(0, 99), nextTickMs(60_000, 0), nextTickMs(60_000, 4), nextTickMs(60_000, 99)]).toEqual([200, 1_000, 2_000, 5_000]);
+  test('LIM-03 looks come seldom where the machine has more work than processors, and never later than a limit', () => {
+    const rests = (whenOwnerDies: 'end' | 'outlive') =>
+      [0, 60_000].flatMap((ran) => [0, 4, 20, 99].map((load) => nextTickMs(ran, load, whenOwnerDies)));
+    expect(rests('end')).toEqual([200, 200, 200, 200, 1_000, 2_000, 5_000, 5_000]);
+    expect(rests('outlive')).toEqual([200, 200, 200, 200, 1_000, 2_000, 10_000, 30_000]);
+    const busy = { sleptMs: 0, load: 99, whenOwnerDies: 'outlive' } as const;
+    const at = (now: number, watch: Partial<ReturnType<typeof startWatch>>, idleMs?: number) =>
+      onTick({ ...startWatch(0), nextTickAt: now, ...watch }, { now, ...busy, limits: { deadlineMs: 50_000, idleMs } }).watch.nextTickAt;
+    expect(at(12_000, {})).toBe(42_000);
+    expect(at(42_000, {})).toBe(50_000);
+    expect(at(49_990, {})).toBe(50_190);
+    expect(at(42_000, { stoppedMs: 5_000 })).toBe(55_000);
+    expect(at(42_000, { lastOutputAt: 41_000 }, 3_000)).toBe(44_000);
     // A tick that comes when it was due is no gap, however long it was put off.
-    const first = onTick(startWatch(0), { now: 200, sleptMs: 0, load: 0, limits });
-    const late = onTick({ ...first.watch, lastOutputAt: 20_000, nextTickAt: 25_000 }, { now: 25_000, sleptMs: 0, load: 99, limits });
+    const first = onTick(startWatch(0), { now: 200, sleptMs: 0, load: 0, whenOwnerDies: 'end', limits });
+    const late = onTick(
+      { ...first.watch, lastOutputAt: 20_000, nextTickAt: 25_000 },
+      { now: 25_000, sleptMs: 0, load: 99, whenOwnerDies: 'end', limits },
+    );
     expect(late).toMatchObject({ over: 'deadline', watch: { stoppedMs: 0 } });
   });
 
   test('LIM-03 no limit, no end', () => {
     const seen = onTick(
       { ...startWatch(0), nextTickAt: 1e9 },
-      { now: 1e9, sleptMs: 0, load: 0, limits: { deadlineMs: undefined, idleMs: undefined } },
+      { now: 1e9, sleptMs: 0, load: 0, whenOwnerDies: 'end', limits: { deadlineMs: undefined, idleMs: undefined } },
     );
     expect(seen.over).toBeUndefined();
   });
