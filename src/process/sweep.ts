@@ -82,18 +82,22 @@ const sweepBoundMs = 10_000;
 const lookPart = 1 / 10;
 let asked = new Map<string, Promise<number>>();
 let carried: Promise<ReadonlySet<string>> | undefined;
-let restMs = 0;
+/** No look before this moment of the monotonic clock. */
+let restUntil = 0;
 
 /** One look for everybody who asks until it begins. */
 const lookOnce = async (): Promise<ReadonlySet<string>> => {
-  await sleep(restMs);
+  await sleep(Math.max(0, restUntil - performance.now()));
   const markers = [...asked.keys()];
   asked = new Map();
   carried = undefined;
   const begun = performance.now();
-  const found = carriedOf(markers);
-  restMs = (performance.now() - begun) / lookPart;
-  return found;
+  try {
+    return carriedOf(markers);
+  } finally {
+    const ended = performance.now();
+    restUntil = ended + (ended - begun) / lookPart;
+  }
 };
 
 const sweepOf = async (marker: string, look: Promise<ReadonlySet<string>>): Promise<number> => {
